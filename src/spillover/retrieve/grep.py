@@ -1,8 +1,8 @@
 """Going back by pattern: the lines that match, with their numbers, how many there are in all, and how to go on.
 
-A hit is a line, at its first match; in a giant line, where the number of the line helps nobody, a hit is a match. What is
-searched is what the reader saw (escape codes and overwritten frames gone) and the raw bytes. No match crosses a line end;
-in a line longer than a chunk, a match longer than the overlap may be cut short or missed.
+A hit is a line, at its first match; in a giant line, where the number of the line helps nobody, a hit is a match. The
+text as the reader saw it is searched (escape codes and overwritten frames gone), and the raw bytes. No match crosses a
+line end; in a line longer than a chunk, a match longer than the overlap may be cut short or missed.
 """
 
 from __future__ import annotations
@@ -345,10 +345,10 @@ def _is_giant(hit: Hit) -> bool:
     return hit.line_end is None or hit.line_end - hit.line_start > SIZES.giant
 
 
-def _summarize(shown: int, total: Count) -> str:
+def _summarize(count: int, total: Count) -> str:
     if not total.exact:
-        return f"{shown:,} of at least {total.hits:,} matches shown."
-    return f"{shown:,} of {total.hits:,} matches shown." if total.hits != 1 else f"{shown} of 1 match shown."
+        return f"{count:,} of at least {total.hits:,} matches shown."
+    return f"{count:,} of {total.hits:,} match{'es' * (total.hits != 1)} shown."
 
 
 #: Line start, match start, match end, line end: offsets in the output.
@@ -430,7 +430,7 @@ def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False
 
 
 class Sizes(Struct, frozen=True, kw_only=True):
-    """Bytes that are searched together. A chunk fits the processor's cache and is longer than the others by 3 or more."""
+    """Bytes that are searched together. A chunk fits the processor's cache, and is longer than the others by 3."""
 
     chunk: int = 1 << 20
     giant: int = 1 << 16  # a line longer than this gives a hit for every occurrence

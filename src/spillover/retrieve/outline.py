@@ -1,4 +1,4 @@
-"""Going back by map: what a stored output is, its parts, where failures cluster, what repeats, and where to read next."""
+"""Going back by map: what an output is, its parts, where failures cluster, what repeats, and where to read next."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class _List(Struct, frozen=True):
     total: int = 0  # how many there are, where not all are rows
 
     def text(self, count: int) -> str:
-        """Return the title with so many of the rows."""
+        """Return the title with the first of the rows."""
         more = f"{count:,} shown" if count < max(self.total, len(self.rows)) else ""
         facts = "; ".join(filter(None, (self.facts, more)))
         title = f"{self.name}: {facts}" if facts else self.name
@@ -102,21 +102,20 @@ class Outline(Struct, frozen=True):
     def answer(self) -> Clip:
         """Return as much of the map as fits."""
         kind = describe(self.document, self.record.command or self.record.tool)
-        found = None if kind in ("blob", "diff") else survey(self.document.blob)
-        lists = list(self._lists(kind, found))
+        scan = None if kind in ("blob", "diff") else survey(self.document.blob)
+        lists = list(self._lists(kind, scan))
         turns = _take_turns(lists)
-        step = self._next(kind, found)
+        step = self._next(kind, scan)
 
         def text(count: int, head: str) -> str:
             counts = Counter(turns[:count])
-            body = "".join(each.text(counts[nth]) for nth, each in enumerate(lists) if counts[nth])
+            body = "".join(lists[nth].text(count) for nth, count in sorted(counts.items()))
             return f"[{head}]\n{body}[{step}]" if body else f"[{head} {step}]"
 
         heads = [self._head(kind, tier) for tier in range(3)]
         head = next((head for head in heads if fill(text(0, head), self.call) <= 1), heads[-1])
         count = largest(len(turns), lambda count: fill(text(count, head), self.call))
-        counts = Counter(turns[:count])
-        rows = [row for nth, each in enumerate(lists) for row in each.rows[: counts[nth]]]
+        rows = [row for nth, size in Counter(turns[:count]).items() for row in lists[nth].rows[:size]]
         ranges = tuple((line, line) for line in sorted({row.line for row in rows if row.line}))
         words = text(count, head)
         return answer(
@@ -145,25 +144,27 @@ class Outline(Struct, frozen=True):
         tokens = self.call.settings.count(clean(head)) + self.call.settings.count(clean(tail))
         return scale(tokens, len(head) + len(tail), size)
 
-    def _lists(self, kind: str, found: Survey | None) -> Iterator[_List]:
+    def _lists(self, kind: str, scan: Survey | None) -> Iterator[_List]:
         if any(stream != "stdout" for stream, _ in self.record.segments):
             yield self._streams()
         if kind in OUTLINES:
             contents = OUTLINES[kind](self.document)
         else:
-            contents = found.sections if found is not None and kind == "log" else None
+            contents = scan.sections if scan is not None and kind == "log" else None
         if contents is not None:
             yield _list_parts(contents)
-        if found is None:
+        if scan is None:
             return  # of a diff, too: the failures in it are text that was changed
-        yield _list_families("Failures", found.failures)
-        yield _list_families("Warnings", found.warnings)
-        listed = {family.first for families in (found.failures, found.warnings) for family in families.ranked()}
+        yield _list_families("Failures", scan.failures)
+        yield _list_families("Warnings", scan.warnings)
+        failures = {family.first for families in (scan.failures, scan.warnings) for family in families.ranked()}
         alike = [
-            family for family in found.alike.ranked(least=2) if family.first not in listed and _WORD.search(family.line)
+            family
+            for family in scan.alike.ranked(least=2)
+            if family.first not in failures and _WORD.search(family.line)
         ]
-        in_all = found.sampled_bytes >= self.document.size
-        part = "" if in_all else f"counted in {found.sampled_bytes:,} of {self.document.size:,} bytes"
+        in_all = scan.sampled_bytes >= self.document.size
+        part = "" if in_all else f"counted in {scan.sampled_bytes:,} of {self.document.size:,} bytes"
         yield _List("Most frequent", _family_rows(alike[: MAX_ROWS["Most frequent"]], in_all=in_all), part)
 
     def _streams(self) -> _List:
@@ -174,9 +175,9 @@ class Outline(Struct, frozen=True):
             ranges.setdefault(stream, []).append((at, at + size))
             at += size
         rows = []
-        for stream, each in ranges.items():
-            size = sum(end - start for start, end in each)
-            rows.append(_Row(f"{one_line(stream, 20)}: {size:,} bytes in {self._name_ranges(each)}"))
+        for stream, places in ranges.items():
+            size = sum(end - start for start, end in places)
+            rows.append(_Row(f"{one_line(stream, 20)}: {size:,} bytes in {self._name_ranges(places)}"))
         return _List("Streams", rows[: MAX_ROWS["Streams"]], total=len(rows))
 
     def _name_ranges(self, ranges: Sequence[tuple[int, int]]) -> str:
@@ -188,18 +189,18 @@ class Outline(Struct, frozen=True):
         more = f" and {len(ranges) - MAX_RANGES:,} more places" if len(ranges) > MAX_RANGES else ""
         return f"lines {', '.join(spans)}{more}"
 
-    def _next(self, kind: str, found: Survey | None) -> str:
+    def _next(self, kind: str, scan: Survey | None) -> str:
         """Return the call that reads around the first failure, or the end of a log; otherwise the beginning."""
         total, hints, ref = self.document.lines, self.call.settings.hints, self.record.ref
         if not total:
             return "There is nothing to read."
         if kind == "blob":
             return next_call(hints, "bytes", ref, 1, min(self.document.size, PAGE_BYTES))
-        if found and found.longest_bytes > max(PAGE_BYTES, self.document.size // 2):  # one line is most of it
-            return next_call(hints, "columns", ref, 1, PAGE_BYTES, line=found.longest_line)
+        if scan and scan.longest_bytes > max(PAGE_BYTES, self.document.size // 2):  # one line is most of it
+            return next_call(hints, "columns", ref, 1, PAGE_BYTES, line=scan.longest_line)
         first = 1
-        if found and found.first_failure:
-            first = max(1, found.first_failure - LINES_BEFORE)
+        if scan and scan.first_failure:
+            first = max(1, scan.first_failure - LINES_BEFORE)
         elif kind == "log":
             first = max(1, total - PAGE_LINES + 1)
         return next_call(hints, "lines", ref, first, min(total, first + PAGE_LINES - 1))
@@ -235,9 +236,10 @@ def _family_rows(families: Sequence[Family], *, in_all: bool = True) -> list[_Ro
 
 def _take_turns(lists: Sequence[_List]) -> list[int]:
     """Return which list gets room for its next row, in order: they take turns, by weight."""
-    turns = [
-        ((at + 1) / WEIGHTS.get(each.name, 1), nth) for nth, each in enumerate(lists) for at in range(len(each.rows))
-    ]
+    turns = []
+    for nth, listing in enumerate(lists):
+        weight = WEIGHTS.get(listing.name, 1)
+        turns += [((at + 1) / weight, nth) for at in range(len(listing.rows))]
     return [nth for _, nth in sorted(turns)]
 
 

@@ -75,7 +75,8 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
         """Read part of a stored tool output.
 
         Args:
-            ref: The name in the notice, e.g. bash-7f3a9c2e41d05b86; or "last", "last:cargo test"; REF#/stdout for a value in JSON. Several: "last:3", a tool's name, "all", a list.
+            ref: The name in the notice, or "last", "last:cargo test"; REF#/stdout for a value in JSON; "last:3",
+                "all", the name of a tool or a list for several outputs. A name is e.g. bash-7f3a9c2e41d05b86.
             lines: A range: "120:180", "120:+50" (50 from 120 on), "-50:" (the last 50). Default: from the start.
             columns: A part of one line, e.g. lines="7", columns="4001:8000".
             bytes: Bytes instead of lines, with control characters visible.
@@ -260,8 +261,8 @@ def about(tool: Callable[..., str]) -> str:
 
 def schema(tool: Callable[..., str]) -> dict[str, Any]:
     """Return the arguments of a tool as a JSON schema, from its signature and its docstring."""
-    arguments = (inspect.getdoc(tool) or "").partition("\n\nArgs:\n")[2]
-    about = dict(re.findall(r"^ +(\w+): (.+)$", arguments, re.MULTILINE))
+    arguments = (inspect.getdoc(tool) or "").partition("\n\nArgs:\n")[2].replace("\n        ", " ")
+    about = dict(re.findall(r"^    (\w+): (.+)$", arguments, re.MULTILINE))
     parameters = inspect.signature(tool).parameters
     return {
         "type": "object",

@@ -162,7 +162,7 @@ BESIDE_NAMES = (
 KEY_BEGINS = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 KEY_ENDS = b"-----END "
 
-#: The random part of an API key has at least so many characters.
+#: The length of the random part of an API key; with more, short keys are missed.
 MIN_RANDOM_CHARS = 8
 _SHELL_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
@@ -194,8 +194,8 @@ def is_variable(name: str) -> bool:
     """Return whether a shell would expand this name. In doubt it is a secret."""
     name = name.strip("{}")
     small = name.lower()
-    known = any(word in small for word in ("pass", "token", "secret", "key", "pw", "auth"))
-    return set(name.encode("latin-1")) <= _SHELL_NAME and (name.isupper() or name.isdigit() or known)
+    is_secret = any(word in small for word in ("pass", "token", "secret", "key", "pw", "auth"))
+    return set(name.encode("latin-1")) <= _SHELL_NAME and (name.isupper() or name.isdigit() or is_secret)
 
 
 def is_code(value: bytes, after: bytes) -> bool:
@@ -210,10 +210,10 @@ def is_code(value: bytes, after: bytes) -> bool:
 
 def cut_at_bracket(value: bytes) -> tuple[bytes, bytes]:
     """Split a value before the bracket that closes what it stands in: `f(password=hunter2)`."""
-    opened = 0
+    depth = 0
     for match in compile_own("[][(){}]").finditer(value) if any(byte in value for byte in b")]}") else ():
-        opened += 1 if match[0] in b"([{" else -1
-        if opened < 0 and not value[match.end() : match.end() + 1].isalnum():
+        depth += 1 if match[0] in b"([{" else -1
+        if depth < 0 and not value[match.end() : match.end() + 1].isalnum():
             return value[: match.start()], value[match.start() :]
-        opened = max(opened, 0)
+        depth = max(depth, 0)
     return value, b""

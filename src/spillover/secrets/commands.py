@@ -112,7 +112,7 @@ _RULES = (
         "password",
         rf"""(\b(?:echo|printf)\s+(?:-n\s+|%s\s+)?){_VALUE}(\s*\|{_REST}--(?:password|token)-stdin)""",
     ),
-    *(Rule(each.words, each.kind, each.pattern) for each in FORMATS),
+    *(Rule(row.words, row.kind, row.pattern) for row in FORMATS),
 )
 _MAX_ROUNDS = 50
 #: The kinds that a mark can name.

@@ -54,9 +54,9 @@ MAX_LEVELS = 3
 
 _FORMATS = (*FORMATS, *BESIDE_NAMES)
 #: (kind, pattern) of each format; the tests prove that these are linear.
-_ROWS = tuple((each.kind, each.pattern) for each in _FORMATS)
+_ROWS = tuple((row.kind, row.pattern) for row in _FORMATS)
 _KEY = len(_ROWS)
-_HINTS = PatternSet([*(each.hint_pattern.encode() for each in _FORMATS), KEY_BEGINS.encode()], starts=True)
+_HINTS = PatternSet([*(row.hint_pattern.encode() for row in _FORMATS), KEY_BEGINS.encode()], starts=True)
 
 
 class Secret(Struct, frozen=True, order=True):
@@ -206,10 +206,10 @@ def cover(data: bytes, since: int = 0, upto: int | None = None) -> tuple[bytes, 
     secrets = [secret for secret in find(data) if secret.end > since and secret.start < upto]
     if not secrets:
         return data[since:upto] if (since, upto) != (0, len(data)) else data, 0
-    covered = bytearray(data)
+    out = bytearray(data)
     for secret in secrets:
-        covered[secret.start : secret.end] = mark(data[secret.start : secret.end], secret.kind)
-    return bytes(covered[since:upto]), sum(secret.start >= since for secret in secrets)
+        out[secret.start : secret.end] = mark(data[secret.start : secret.end], secret.kind)
+    return bytes(out[since:upto]), sum(secret.start >= since for secret in secrets)
 
 
 class CoveredBlob(Struct, frozen=True, eq=False):
@@ -300,15 +300,15 @@ class CoveredStreams:
         """Cover the first bytes that are held, and let them go."""
         raw = self._before + bytes(self._held)
         first, last = len(self._before), len(self._before) + count
-        covered = bytearray(raw)
+        out = bytearray(raw)
         is_alone = len(self._stream_before) == 1
         for stream in () if is_alone else self._stream_before:
-            self._cover_stream(stream, covered, first, count)
+            self._cover_stream(stream, out, first, count)
         for secret in find(raw):
             if secret.end > first and secret.start < last:
-                unchanged = covered[secret.start : secret.end] == raw[secret.start : secret.end]
+                unchanged = out[secret.start : secret.end] == raw[secret.start : secret.end]
                 self.count += secret.start >= first and unchanged
-                covered[secret.start : secret.end] = mark(raw[secret.start : secret.end], secret.kind)
+                out[secret.start : secret.end] = mark(raw[secret.start : secret.end], secret.kind)
         self._before = raw[max(0, last - MARGIN_BYTES) : last]
         if is_alone:
             self._stream_before = dict.fromkeys(self._stream_before, self._before)
@@ -319,10 +319,10 @@ class CoveredStreams:
             end = min(at + size, last)
             if at + size > last:
                 self._runs.appendleft((stream, at + size - last))
-            yield stream, bytes(covered[at:end])
+            yield stream, bytes(out[at:end])
             at = end
 
-    def _cover_stream(self, stream: str, covered: bytearray, first: int, count: int) -> None:
+    def _cover_stream(self, stream: str, out: bytearray, first: int, count: int) -> None:
         """Cover the secrets of one stream among the first bytes that are held, which begin at `first`."""
         before = self._stream_before[stream]
         text = bytearray(before)
@@ -340,7 +340,7 @@ class CoveredStreams:
         self._stream_before[stream] = bytes(text[max(0, last - MARGIN_BYTES) : last])
         at = 0
         for start, end in leaving:
-            covered[first + start : first + end] = part[at : at + end - start]
+            out[first + start : first + end] = part[at : at + end - start]
             at += end - start
 
 
@@ -432,20 +432,20 @@ def _clean(source: bytes, parent: _Reading | None) -> Iterator[_Reading]:
 
 def _overwritten(source: bytes, backspaces: list[int]) -> list[tuple[int, int]]:
     """Return the backspaces with what they take away: each the character before it that is still there, in its line."""
-    gone: list[tuple[int, int]] = []  # in order, none next to another
+    erased: list[tuple[int, int]] = []  # in order, none next to another
     for at in backspaces:
         start = at
-        if gone and gone[-1][1] == at:
-            start = gone.pop()[0]
-        floor = gone[-1][1] if gone else 0
+        if erased and erased[-1][1] == at:
+            start = erased.pop()[0]
+        floor = erased[-1][1] if erased else 0
         while start > floor and source[start - 1 : start] != b"\n":
             start -= 1
             if source[start] & 0xC0 != 0x80:  # the first byte of a character
                 break
-        if gone and gone[-1][1] == start:
-            start = gone.pop()[0]
-        gone.append((start, at + 1))
-    return gone
+        if erased and erased[-1][1] == start:
+            start = erased.pop()[0]
+        erased.append((start, at + 1))
+    return erased
 
 
 def _decode(source: bytes) -> Iterator[tuple[int, int, bytes]]:

@@ -90,14 +90,14 @@ class Survey(Struct, frozen=True):
 
     @property
     def sections(self) -> Contents | None:
-        """The sections of a log, those with failures first, then the longest; None if nothing divides it."""
+        """The sections of a log, first the ones with failures, then the longest; None if nothing divides it."""
         headed = self.headings
         if headed.titled < MIN_HEADINGS or 0 < self.commands.begin <= headed.begin:
             headed = self.commands  # below headings, commands are examples
         if not headed.titled:
             return None
         sections = headed.ranked()
-        lines = sum(each.lines for each in sections)
+        lines = sum(section.lines for section in sections)
         large = [each for each in sections if each.failures or each.lines * MAX_SHARE >= lines]
         shown = sections if len(sections) <= FEW_SECTIONS else large or sections
         parts = [Part(flatten(each.head), each.first, each.last, each.failures) for each in shown]
@@ -201,7 +201,7 @@ class _Block:
         # A pattern may end with any space, line ends included, so it may match an empty line.
         empty = [at for at in table.any(axis=0).nonzero()[0].tolist() if not self.lines[at].strip()]
         table[:, empty] = False
-        rows = {name: [row for row, other in enumerate(_SIGNS) if other == name] for name in _SIGNS}
+        rows = {name: [row for row, sign in enumerate(_SIGNS) if sign == name] for name in _SIGNS}
         signs = {name: table[numbers].any(axis=0) for name, numbers in rows.items()}
         for at in signs["headings"].nonzero()[0].tolist():  # a comment in code seldom stands apart
             around = (*self.lines[max(0, at - 1) : at], *self.lines[at + 1 : at + 2])
@@ -343,8 +343,7 @@ class Sections:
         rows = heads.nonzero()[0]
         failures = np.bincount(rows.searchsorted(failed.nonzero()[0], side="right"), minlength=len(rows) + 1)
         edges = block.number + np.append(rows, len(block.lines))
-        begun = self._open.failures + int(failures[0])
-        self._open = replace(self._open, last=int(edges[0]) - 1, failures=begun)
+        self._open = replace(self._open, last=int(edges[0]) - 1, failures=self._open.failures + int(failures[0]))
         if not len(rows):
             return
         self.titled += len(rows)
