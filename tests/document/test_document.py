@@ -1,10 +1,10 @@
-"""Lines and bytes of an output, found through the sparse index."""
+"""Lines and bytes of an output, found through the sparse index, and the work that may be spent on it."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.document.document import Document, Section
+from spillover.document.document import BASE_WORK, WORK_PER_BYTE, Document, Section, TooMuchWork, Work, work_for
 from spillover.source.blob import BLOCK_BYTES, BothEnds, LineIndex, MemoryBlob, Meter
 
 
@@ -89,3 +89,53 @@ def test_a_part_is_shown_cleaned():
 
 def test_a_section_knows_its_size():
     assert (Section(3, 10).size, Section(3, 3).size) == (7, 0)
+
+
+DATA = b"".join(b"line %d\n" % number for number in range(1, 40_001))
+
+
+def gapped(blob, index):
+    meter = Meter()
+    meter.feed(DATA)
+    return Document(blob, index or meter.index, meter.lines, meter.newlines)
+
+
+def starts():
+    at = 0
+    for number, line in enumerate(DATA.split(b"\n")[:-1], 1):
+        yield number, at
+        at += len(line) + 1
+
+
+def test_a_line_is_found_behind_the_end_of_the_index():
+    meter = Meter()
+    meter.feed(DATA[: BLOCK_BYTES + 5])
+    for index in (LineIndex(), meter.index):
+        ends = BothEnds(MemoryBlob(DATA[:200_000]), DATA[200_000:], len(DATA))
+        whole = gapped(ends, index)
+        for number, at in list(starts())[::997]:
+            assert whole.start(number) == at, number
+            assert whole.number(at) == number
+
+
+@pytest.mark.parametrize("index", [None, LineIndex()])
+@pytest.mark.parametrize("tail", [0, 1, 70_000])
+def test_a_line_of_the_middle_that_is_gone_begins_where_there_is_something_again(index, tail):
+    ends = BothEnds(MemoryBlob(DATA[:70_000]), DATA[len(DATA) - tail :], len(DATA))
+    opens, closes = ends.gap
+    cut = gapped(ends, index)
+    for number, at in list(starts())[::97]:
+        assert cut.start(number) == (at if at <= opens or at > closes else closes), number
+    assert cut.start(40_001) == len(DATA)
+
+
+def test_a_budget_is_spent_and_then_too_much():
+    work = Work(10)
+    work.spend(10)
+    with pytest.raises(TooMuchWork):
+        work.spend(1)
+    assert work_for(1_000).left == BASE_WORK + WORK_PER_BYTE * 1_000
+
+
+def test_without_a_budget_anything_may_be_spent():
+    Work().spend(1 << 80)
