@@ -9,7 +9,7 @@ import spillover.kinds.fit
 from spillover import Clipper, Limits, MemoryStore, StoreError
 from spillover.document.document import Work, work_for
 from spillover.kinds.fit import TOO_MUCH
-from spillover.testing import strict_selectors
+from spillover.testing import FailingStore, strict_selectors
 from spillover.types import Span
 
 LINES = "".join(f"line {number}\n" for number in range(1, 10_001))
@@ -103,6 +103,21 @@ def test_a_selector_that_raised_could_not_be_seen_in_the_clip(limits):
     assert f"Shown: {FAILURE}." in clip.text
     assert limits.hold(clip.text, Clipper().settings.count)
     assert (clip.ranges[0][0], clip.ranges[-1][1]) == (1, 10_000)
+
+
+def test_a_span_over_what_was_not_kept_is_cut_on_both_sides_of_it():
+    def over_the_gap(document, fill):
+        opens, closes = document.gap
+        assert opens < closes
+        return [Span(opens - 60, closes + 60, "here")]
+
+    store = FailingStore(MemoryStore(), on="writer")
+    clip = Clipper(Limits(bytes=900), keep=over_the_gap, store=store).clip(LINES * 30)
+    assert clip.outcome == "lost"
+    assert clip.shown.bytes == 120
+    assert clip.shown.lines < 20
+    assert len(clip.ranges) == 2
+    assert " not shown …]\n" in clip.text
 
 
 def test_a_selector_that_raises_is_a_failure_in_a_test_that_says_so():
