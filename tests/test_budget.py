@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
 from spillover import Budget, Clipper, Limits, MemoryStore, UsageError
-from spillover.budget import COMPONENTS, COUNTS, DECISIONS, LARGE
+from spillover.budget import COMPONENTS, MAX_DECISIONS
 from spillover.errors import ConfigError
 from spillover.profiles import klaude
 from spillover.settings.limits import SMALLEST
@@ -111,40 +111,6 @@ def test_a_callback_that_fails_does_not_fail_the_call_and_is_logged(caplog):
     clip = Clipper(Limits(tokens=250), keep="tail", store=MemoryStore(), budget=budget).clip("a word on a line\n" * 200)
     assert (clip.outcome, budget.level) == ("stored", "alert")
     assert caplog.messages[0] == "The on_level of a Budget failed: KeyError: 'warning'"
-
-
-# ── cached counts ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_text_is_counted_once_and_not_held():
-    seen = []
-    budget = Budget(tokenizer=lambda text: seen.append(text) or 7)
-    assert [budget.count("same"), budget.count("same"), budget.count("other")] == [7, 7, 7]
-    assert seen == ["same", "other"]
-    assert all(isinstance(key, bytes) and len(key) == 16 for key in budget._counts)
-
-
-def test_counts_are_bounded_and_the_one_not_asked_for_longest_goes():
-    seen = []
-    budget = Budget(tokenizer=lambda text: seen.append(text) or 1)
-    for number in range(COUNTS):
-        budget.count(str(number))
-    budget.count("0")  # asked for again: now "1" is the oldest
-    budget.count("new")
-    assert len(budget._counts) == COUNTS
-    seen.clear()
-    budget.count("0")
-    budget.count("1")
-    assert seen == ["1"]
-
-
-@pytest.mark.parametrize("broken", [lambda text: 1 / 0, lambda text: None, lambda text: "many"])
-def test_where_a_counter_fails_bytes_are_counted(broken):
-    assert Budget(tokenizer=broken).count("a text") == len("a text")
-
-
-def test_lone_surrogates_are_counted():
-    assert Budget().count("\ud800") == 1
 
 
 # ── levels ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -281,11 +247,11 @@ def test_a_call_without_an_id_is_promised_nothing():
 
 def test_decisions_are_bounded_and_the_oldest_goes_with_its_promise():
     budget = Budget(10**9)
-    for number in range(DECISIONS + 1):
+    for number in range(MAX_DECISIONS + 1):
         budget.limits(TOOL, call_id=str(number))
-    assert len(budget._decided) == len(budget._promised) == DECISIONS
+    assert len(budget._decided) == len(budget._promised) == MAX_DECISIONS
     assert "0" not in budget._decided
-    assert str(DECISIONS) in budget._decided
+    assert str(MAX_DECISIONS) in budget._decided
 
 
 # ── with a Clipper ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -436,20 +402,11 @@ async def test_async_calls_share_it_too():
     async def call(number):
         limits = budget.limits(Limits(tokens=1_000), call_id=str(number))
         clip = await clipper.but(limits).aclip(LOG)
-        return budget.add("tool_results", await budget.acount(clip.text), call_id=str(number))
+        return budget.add("tool_results", budget.count(clip.text), call_id=str(number))
 
     taken = await asyncio.gather(*(call(number) for number in range(12)))
     assert (budget.used, budget.promised) == (sum(taken), 0)
     assert budget.used <= budget.window
-
-
-async def test_a_large_text_is_counted_in_a_thread():
-    where = []
-    budget = Budget(tokenizer=lambda text: where.append(threading.current_thread()) or len(text))
-    assert await budget.acount("x" * LARGE) == LARGE
-    assert await budget.acount("x" * (LARGE + 1)) == LARGE + 1
-    assert where[0] is threading.main_thread()
-    assert where[1] is not threading.main_thread()
 
 
 # ── properties ───────────────────────────────────────────────────────────────────────────────────────────────────────

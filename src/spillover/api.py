@@ -14,7 +14,7 @@ from spillover.budget import Budget
 from spillover.errors import UsageError, quote
 from spillover.events import record_schemas
 from spillover.result import Answer, Blocks, Clip, Progress, Run
-from spillover.results.blocks import clip_blocks, clip_many, clip_streams
+from spillover.results.blocks import clip_blocks, clip_many, clip_streams, is_program, keep_for_program
 from spillover.settings.limits import SMALLEST, Limits
 from spillover.settings.load import load
 from spillover.settings.settings import DEFAULT_TOOL, Call, Options, Settings, command_line, default_root
@@ -133,8 +133,8 @@ class Clipper:
         (`tool_use.caller`), or "program": a program gets it whole, and it is stored where it overflows.
         """
         call = self.call(tool, call_id=call_id, query=query, since=since, uncut=False)
-        if pipeline.is_program(caller):
-            return pipeline.keep_for_program(source, call)
+        if is_program(caller):
+            return keep_for_program(source, call)
         return pipeline.clip(source, call)
 
     async def aclip(
@@ -151,10 +151,10 @@ class Clipper:
         import asyncio
 
         call = self.call(tool, call_id=call_id, query=query, since=since, uncut=False)
-        if hasattr(source, "__aiter__") and pipeline.is_program(caller):
+        if hasattr(source, "__aiter__") and is_program(caller):
             source = [chunk async for chunk in achunks(source)]
         if not hasattr(source, "__aiter__"):
-            clip = pipeline.keep_for_program if pipeline.is_program(caller) else pipeline.clip
+            clip = keep_for_program if is_program(caller) else pipeline.clip
             return await asyncio.to_thread(clip, source, call)
         intake = pipeline.open_intake(call)
         try:

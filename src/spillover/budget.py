@@ -6,7 +6,6 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 from typing import Any, Literal, Self
 
 from msgspec.structs import replace
@@ -20,26 +19,29 @@ _log = logging.getLogger(__name__)
 Component = Literal["system", "user", "assistant", "tool_results"]
 Level = Literal["ok", "warning", "alert"]
 
-#: How large the window is that is shared out, where the environment says so, and where it does not.
-CONTEXT_TOKENS = "SPILLOVER_CONTEXT_TOKENS"
-WINDOW = 128_000
+#: Says how large the window is.
+CONTEXT_VARIABLE = "SPILLOVER_CONTEXT_TOKENS"
+#: How large it is otherwise.
+WINDOW_TOKENS = 128_000
 COMPONENTS: tuple[Component, ...] = ("system", "user", "assistant", "tool_results")
 LEVELS: tuple[Level, ...] = ("ok", "warning", "alert")
-WARNING, ALERT = 0.75, 0.85
+WARNING_SHARE = 0.75
+ALERT_SHARE = 0.85
 
 #: What a call may have where its limits name no tokens.
 TOOL_TOKENS = 25_000
-#: Above the first share of the window a call gets less than its limit: of 25,000 tokens, 15,000. Below the second it may get more,
-#: where a profile says so.
-TIGHT, ROOMY = 0.8, 0.5
-LESS = 0.6
-#: The most that a number of tokens, and a stretch, can be.
-MAX_TOKENS, MAX_STRETCH = 10**12, 100
+#: Above this share of the window a call gets less than its limit; lower, and calls shrink earlier.
+TIGHT_SHARE = 0.8
+#: What it gets then, of its limit: of 25,000 tokens, 15,000.
+LOWERED_SHARE = 0.6
+#: Below this share of the window a call may get more, if a profile says so.
+ROOMY_SHARE = 0.5
+#: More tokens than this no window has, and a stretch above this is a mistake.
+MAX_TOKENS = 10**12
+MAX_STRETCH = 100
 
-#: How many decisions and how many counts are remembered. The oldest decision goes first, and the count not asked for longest.
-DECISIONS, COUNTS = 4_096, 1_024
-#: Texts with more characters than this are counted in a thread by async code.
-LARGE = 1 << 16
+#: Decisions remembered; beyond these the oldest goes, and its call may get another limit.
+MAX_DECISIONS = 4_096
 
 
 class Budget:
@@ -63,11 +65,11 @@ class Budget:
 
     def __init__(
         self,
-        window: int = WINDOW,
+        window: int = WINDOW_TOKENS,
         *,
         tokenizer: str | Callable[[str], int] = "estimate",
-        warning: float = WARNING,
-        alert: float = ALERT,
+        warning: float = WARNING_SHARE,
+        alert: float = ALERT_SHARE,
         smallest: int = SMALLEST["tokens"],
         stretch: float = 1,
         on_level: Callable[[Level], None] | None = None,
@@ -82,21 +84,22 @@ class Budget:
             raise UsageError("on_level must be a function that gets the new level, e.g. on_level=print.")
         self.stretch = stretch
         self.smallest = max(_whole("smallest", smallest), SMALLEST["tokens"])
-        self._count = find_counter(tokenizer)
+        self._counter = find_counter(tokenizer)
         self._at = (warning, alert)
         self._on_level = on_level
-        self._lock = threading.Lock()  # held for arithmetic only: never while counting or telling
+        self._lock = threading.Lock()  # held for arithmetic only: never while counting or reporting
         self._window = self._check_window(window)
         self._used: dict[str, int] = dict.fromkeys(COMPONENTS, 0)
         self._decided: dict[str, int] = {}
         self._promised: dict[str, int] = {}
-        self._counts: dict[bytes, int] = {}
         self._level = 0
 
     @classmethod
-    def from_env(cls, window: int = WINDOW, *, variables: Sequence[str] = (CONTEXT_TOKENS,), **choices: Any) -> Self:
+    def from_env(
+        cls, window: int = WINDOW_TOKENS, *, variables: Sequence[str] = (CONTEXT_VARIABLE,), **options: Any
+    ) -> Self:
         """Return a Budget with the window that the first of these environment variables names, if one is set."""
-        return cls(_find_window(variables) or window, **choices)
+        return cls(_find_window(variables) or window, **options)
 
     @property
     def window(self) -> int:
@@ -124,7 +127,7 @@ class Budget:
     def left(self) -> int:
         """The tokens neither used nor promised; 0 when the window is full."""
         with self._lock:
-            return max(0, self._window - self._taken())
+            return max(0, self._window - self._busy())
 
     @property
     def usage(self) -> float:
@@ -138,32 +141,14 @@ class Budget:
         return LEVELS[self._level]
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text. Counts are cached by the text's hash."""
+        """Count the tokens of a text."""
         if not isinstance(text, str):
             raise UsageError(f"count() takes a str, not {type(text).__name__}.")
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        with self._lock:
-            if key in self._counts:
-                self._counts[key] = self._counts.pop(key)  # to the end: the first is the one not asked for longest
-                return self._counts[key]
-        tokens = self._count(text)
-        with self._lock:
-            self._counts[key] = tokens
-            if len(self._counts) > COUNTS:
-                del self._counts[next(iter(self._counts))]
-        return tokens
-
-    async def acount(self, text: str) -> int:
-        """Count from async code: a large text is counted in a thread. Then `add("user", count)`."""
-        if isinstance(text, str) and len(text) <= LARGE:
-            return self.count(text)
-        import asyncio
-
-        return await asyncio.to_thread(self.count, text)
+        return self._counter(text)
 
     def add(self, component: Component, what: str | int, *, call_id: str | None = None) -> int:
-        """Count a text, or a number of tokens, as used. With the id of a call, this also settles what was promised to it."""
-        return self._change(component, self._tokens(component, what), settled=call_id)
+        """Count a text, or a number of tokens, as used. With the id of a call, what was promised to it is free again."""
+        return self._change(component, self._tokens(component, what), call_id=call_id)
 
     def deduct(self, component: Component, what: str | int) -> int:
         """Subtract a text, or a number of tokens, e.g. after a compaction, but never more than there is. Returns how many tokens."""
@@ -181,14 +166,14 @@ class Budget:
         if not isinstance(base, Limits | None) or not isinstance(call_id, str | None):
             raise UsageError(f"limits() takes Limits and the id of a call, not {quote(base)} and {quote(call_id)}.")
         base = Limits(tokens=TOOL_TOKENS) if base is None else base
-        most = None if max_tokens is None else _whole("max_tokens", max_tokens)
+        at_most = MAX_TOKENS if max_tokens is None else _whole("max_tokens", max_tokens)
         with self._lock:
             known = None if call_id is None else self._decided.get(call_id)
             normal = base.tokens or TOOL_TOKENS
-            tokens = self._decide(normal, most) if known is None else min(known, round(normal * self.stretch))
+            tokens = self._decide(normal, at_most) if known is None else min(known, round(normal * self.stretch))
             if call_id is not None and known is None:
                 self._decided[call_id] = self._promised[call_id] = tokens
-                if len(self._decided) > DECISIONS:
+                if len(self._decided) > MAX_DECISIONS:
                     oldest = next(iter(self._decided))
                     del self._decided[oldest]
                     self._promised.pop(oldest, None)
@@ -204,7 +189,7 @@ class Budget:
         with self._lock:
             self._window = self._check_window(window)
             crossed = self._find_crossed()
-        self._tell(crossed)
+        self._report(crossed)
 
     def reset(self) -> None:
         """Start a new conversation in the same window: nothing used, nothing promised, no call remembered."""
@@ -223,24 +208,28 @@ class Budget:
             raise UsageError(f"{quote(component)} is not a component of a context; use one of {', '.join(COMPONENTS)}.")
         return self.count(what) if isinstance(what, str) else _whole("tokens", what)
 
-    def _change(self, component: str, by: int, settled: str | None = None) -> int:
+    def _change(self, component: str, by: int, call_id: str | None = None) -> int:
         with self._lock:
             by = max(by, -self._used[component])
             self._used[component] += by
-            if settled is not None:
-                self._promised.pop(settled, None)
+            if call_id is not None:
+                self._promised.pop(call_id, None)
             crossed = self._find_crossed()
-        self._tell(crossed)
+        self._report(crossed)
         return by
 
-    def _taken(self) -> int:
+    def _busy(self) -> int:
         return sum(self._used.values()) + sum(self._promised.values())
 
-    def _decide(self, normal: int, most: int | None) -> int:
-        taken = self._taken()
-        share = LESS if taken > TIGHT * self._window else self.stretch if taken < ROOMY * self._window else 1
-        bounds = [round(normal * share), self._window - taken, *([] if most is None else [most])]
-        return min(round(normal * self.stretch), max(self.smallest, min(bounds)))
+    def _decide(self, normal: int, at_most: int) -> int:
+        busy = self._busy()
+        share: float = 1
+        if busy > TIGHT_SHARE * self._window:
+            share = LOWERED_SHARE
+        elif busy < ROOMY_SHARE * self._window:
+            share = self.stretch
+        tokens = max(self.smallest, min(round(normal * share), self._window - busy, at_most))
+        return min(round(normal * self.stretch), tokens)
 
     def _find_crossed(self) -> tuple[Level, ...]:
         """Return the levels that were reached since the last look; none on the way down."""
@@ -248,7 +237,7 @@ class Budget:
         self._level = sum(used >= share * self._window for share in self._at)
         return LEVELS[before + 1 : self._level + 1]
 
-    def _tell(self, crossed: tuple[Level, ...]) -> None:
+    def _report(self, crossed: tuple[Level, ...]) -> None:
         if self._on_level:
             for level in crossed:
                 try:

@@ -5,32 +5,31 @@
                  ▼              └──▶ document ──▶ fit ──▶ publish ──▶ Clip("stored"), or Clip("lost") and why
                store
 
-The neighbours: `source` makes measured bytes of anything; `store` keeps them; `view` is what the model would see of them;
-`select` chooses what fits; `notice` words it; `events` records what reached the model.
+The neighbours: `source` makes measured bytes of anything; `store` keeps them; `document` is what the model would see of them;
+`kinds` selects what fits; `notice` words it; `events` records what reached the model.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import count
 
 from msgspec.structs import replace
 
 from spillover import fallback
-from spillover.document.clean import clean, count_chars, every_line, has_invisible, is_plain
+from spillover.document.clean import count_chars, is_plain
 from spillover.document.document import (
     Document,
     Section,
     cover_bytes,
-    cover_text,
     may_imitate_notice,
     notice_guard,
     visible,
     visible_text,
 )
 from spillover.errors import UsageError
-from spillover.events import record_clip, together
+from spillover.events import record_clip
 from spillover.kinds.selection import Span
 from spillover.notice.render import Layout
 from spillover.result import Clip, Clipped
@@ -44,15 +43,13 @@ from spillover.store import Writer
 from spillover.tokens import Counter
 from spillover.types import Source
 
-#: How APIs name a call that the model made itself. Anthropic's code execution tools and OpenAI's programs have other types.
-MODEL_CALLERS = ("", "direct", "model")
 #: Serial numbers, which name what a budget has promised to calls without an id.
 _numbers = count()
 
 
 def clip(source: Source, call: Call) -> Clip:
     """Clip any source to the limits of a call."""
-    if type(source) is str and _fits_as_it_is(source, call):
+    if type(source) is str and _is_plain_and_fits(source, call):
         clip = Clip(source, _count=call.settings.count, _limits=call.limits)
         record_clip(call, clip)
         return clip
@@ -67,7 +64,7 @@ def clip(source: Source, call: Call) -> Clip:
     return finish(intake, replace(call, name=name) if name else call).clip
 
 
-def _fits_as_it_is(text: str, call: Call) -> bool:
+def _is_plain_and_fits(text: str, call: Call) -> bool:
     """Return whether a short text fits and has nothing to clean, cover, mark or compare: the common case, in microseconds."""
     return (
         len(text) <= _window(call)
@@ -79,28 +76,6 @@ def _fits_as_it_is(text: str, call: Call) -> bool:
         and not may_imitate_notice(call.settings, text)
         and fits(text, call)
     )
-
-
-def is_program(caller: object) -> bool:
-    """Return whether a program reads the result of a call. `caller` is what an API reports of the call, or its type."""
-    kind = caller.get("type") if isinstance(caller, Mapping) else getattr(caller, "type", caller)
-    return isinstance(kind, str) and kind not in MODEL_CALLERS
-
-
-def keep_for_program(source: Source, call: Call) -> Clip:
-    """Return the Clip of an output that a program reads: its text is whole, and it is stored if it overflows.
-
-    No model has read it, so it costs no budget and has no line in the journal.
-    """
-    whole = source if isinstance(source, str) else b"".join(chunks(source))
-    call = replace(call, budget=None, since="off")
-    intake = open_intake(call)
-    for chunk in chunks(whole):
-        intake.write(chunk)
-    with together():
-        clip = finish(intake, call).clip
-    text = cover_text(call.settings, whole if isinstance(whole, str) else whole.decode("utf-8", "replace"))
-    return replace(clip, text=text, why=(), _shown=None, _ranges=None)
 
 
 def open_intake(call: Call) -> Intake:
@@ -161,16 +136,16 @@ def _cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earli
 def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped | None:
     """Return an output that reaches the model as it is; None if it does not fit, or if overwritten frames are left out."""
     settings, data = call.settings, intake.held
-    texts = tuple(visible_text(settings, data[each.start : each.end]) for each in sections if not each.label)
+    unlabelled = tuple(visible_text(settings, data[each.start : each.end]) for each in sections if not each.label)
+    texts = unlabelled
     text, frames = visible(settings, data)
-    unlabelled_texts = texts
     if sum(1 for section in sections if section.size and section.label) > 1:
         document = Document.from_bytes(
             cover_bytes(settings, data), sections, raw=settings.raw, guard=notice_guard(settings)
         )
         texts = Layout(document).render([Span(0, len(data))]).parts
         text = "\n".join(filter(None, texts))
-    if frames or not fits(text, call, raw_bytes=len(data), texts=unlabelled_texts):
+    if frames or not fits(text, call, raw_bytes=len(data), texts=unlabelled):
         return None
     lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
     total = Size(lines, len(data), count_chars(data), settings.count(text) if text else 0)
@@ -178,7 +153,7 @@ def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clip
 
 
 def fits(text: str, call: Call, *, raw_bytes: int = 0, texts: Sequence[str] = ()) -> bool:
-    """Return whether nothing has to be cut: it is not above the trigger, or within the limits anyway.
+    """Return whether nothing has to be cut: it is within the limits, or not above the trigger of a profile.
 
     Raw bytes count as well as what is shown of them. Texts that reach the model one by one are counted one by one.
     """
@@ -192,32 +167,3 @@ def fits(text: str, call: Call, *, raw_bytes: int = 0, texts: Sequence[str] = ()
 def _window(call: Call) -> int:
     """Return how many bytes an output can have and still fit."""
     return call.limits.window if call.trigger is None else max(call.limits.window, call.trigger.window)
-
-
-def raw_if_harmless(intake: Intake, call: Call) -> Call:
-    """Return the call with `raw` set where an output that fits may reach its reader as it came.
-
-    It may not where characters in it are invisible, or a line reads like a notice of ours.
-    """
-    data = b"" if intake.overflowed else intake.held
-    if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or call.compares or call.settings.redact != "off":
-        return call
-    guard, pieces = notice_guard(call.settings), intake.pieces
-    # Halves of words that read like ours may come apart, and meet at who reads one of the streams.
-    parts = [data, *(b"".join(piece for stream, piece in pieces if stream == name) for name in dict(pieces))]
-    readings = [seen for part in parts for seen in (clean(part), every_line(part.decode("utf-8", "replace")))]
-    if guard is None or any(guard(seen) != seen for seen in readings):
-        return call
-    text = data.decode("utf-8", "replace")
-    lines = "\n".join(text.splitlines())  # some readers end a line at a form feed, too
-    return (
-        call.with_settings(raw=True) if all(fits(each, call, raw_bytes=len(data)) for each in (text, lines)) else call
-    )
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -101,7 +101,7 @@ def breaking(*_, **__):
 #: Where a hook may fail, one step after the other.
 STEPS = {
     "reading the configuration": "spillover.cli.setup.load",
-    "finding its files": "spillover.settings.load.files_for",
+    "finding its files": "spillover.settings.load.find_files",
     "making the Clipper": "spillover.settings.load.Loaded.settings",
     "the rule for the tool": "spillover.settings.settings.Settings.for_call",
     "whether it is left alone": "spillover.settings.settings.Settings.leaves_alone",

@@ -59,7 +59,6 @@ SEAMS: dict[tuple[str, str], str] = {
     ("api.py", "spillover.run"): "child processes",
     ("api.py", "spillover.source.process"): "child processes",
     ("api.py", "spillover.results.wrap"): "asyncio and inspect, for functions that are wrapped",
-    ("budget.py", "asyncio"): "12 ms, for async code",
     ("kinds/fit.py", "spillover.kinds.kind"): "numpy, which must not be loaded where memory is short",
     ("kinds/fit.py", "spillover.kinds.log"): "numpy, which must not be loaded where memory is short",
     ("kinds/fit.py", "spillover.kinds.log.news"): "numpy, which must not be loaded where memory is short",

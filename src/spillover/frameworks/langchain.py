@@ -13,8 +13,7 @@ from spillover.api import Clipper
 from spillover.frameworks import clip_parts, clip_value, missing_extra, store_for_program
 from spillover.hosts.hook import query_from_arguments
 from spillover.notice.hints import TOOLS
-from spillover.pipeline import is_program
-from spillover.results.blocks import TEXT_TYPES
+from spillover.results.blocks import TEXT_TYPES, is_program
 from spillover.results.objects import to_json
 from spillover.results.wrap import bound_error
 from spillover.settings.settings import Call

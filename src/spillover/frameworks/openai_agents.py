@@ -16,7 +16,7 @@ from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.frameworks import clip_parts, clip_value, missing_extra, store_for_program
 from spillover.hosts.hook import query_from_arguments
-from spillover.pipeline import is_program
+from spillover.results.blocks import is_program
 from spillover.results.objects import to_json
 from spillover.results.wrap import bound_error
 from spillover.settings.settings import Call

@@ -26,7 +26,7 @@ from spillover.fallback import mark, shorten
 from spillover.hosts.host import Bounder, Host, ToolCall, get_text
 from spillover.notice.wording import cut_by
 from spillover.result import Clip
-from spillover.results.blocks import clip_blocks, clip_each_stream, list_texts
+from spillover.results.blocks import clip_blocks, clip_each_stream, is_program, list_texts
 from spillover.results.objects import cover_strings
 from spillover.secrets.outputs import cover as cover_bytes
 from spillover.settings.limits import Limits, Size, count_lines
@@ -101,14 +101,14 @@ def bound_result(host: Host, call: ToolCall, make_clipper: Callable[[], Clipper]
         limits = own.limits
         cut_at = call.cut_at or host.shows
         within = Clipping(own, host, cut_at, call.exit_code, ending)
-        if pipeline.is_program(call.caller):
+        if is_program(call.caller):
             with together():  # no model reads it, so it is stored and not counted
                 host.hook.bound(call, within)
             result = None
         else:
             result = host.hook.bound(call, within)
     except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on, and its result is bounded
-        within = PlainCut(error, limits, ending, cover, pipeline.is_program(call.caller))
+        within = PlainCut(error, limits, ending, cover, is_program(call.caller))
         result = host.hook.bound(call, within)
     if cover is str:
         return result

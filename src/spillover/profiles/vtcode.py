@@ -15,7 +15,7 @@ from math import ceil
 from typing import Any, Literal
 
 from spillover.api import Clipper
-from spillover.budget import CONTEXT_TOKENS, Budget
+from spillover.budget import CONTEXT_VARIABLE, Budget
 from spillover.document.clean import clean
 from spillover.document.document import Document
 from spillover.errors import UsageError
@@ -54,7 +54,7 @@ SETTINGS = {"tokens": MAX_TOKENS, "keep": "ends"}
 FOLDER = ".vtcode/tool-output"
 AGE_SECONDS = 7 * 24 * 60 * 60
 #: What may say how large the context window is, its own variable first.
-WINDOW_VARIABLES = ("VTCODE_CONTEXT_TOKEN_LIMIT", CONTEXT_TOKENS)
+WINDOW_VARIABLES = ("VTCODE_CONTEXT_TOKEN_LIMIT", CONTEXT_VARIABLE)
 #: Below half of the window a call may have this many times its limit: 35,000 tokens instead of 25,000.
 STRETCH = 1.4
 FILE_SHAPE = r"[A-Za-z0-9_.-]+_\d+\.txt"

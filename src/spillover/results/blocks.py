@@ -102,6 +102,8 @@ MEDIA_KEYS = frozenset(
 SHORT_CHARS = 200
 #: When both streams overflow, stderr gets two parts of three.
 STREAM_WEIGHTS = {"stdout": 1, "stderr": 2}
+#: How APIs name a call that the model made itself. Anthropic's code execution tools and OpenAI's programs have other types.
+MODEL_CALLERS = ("", "direct", "model")
 
 
 class Place(Struct, frozen=True):
@@ -324,12 +326,12 @@ def clip_blocks(blocks: Sequence[Any], call: Call, *, caller: object = None, mes
     if blocks is None or isinstance(blocks, (str, bytes, Mapping)) or fields_of(blocks) is not None:
         raise UsageError('clip_blocks takes a list of blocks, e.g. [{"type": "text", "text": "..."}].')
     blocks = blocks if isinstance(blocks, (list, tuple)) else list(blocks)  # an iterator gives them once
-    if pipeline.is_program(caller):
-        clip = pipeline.keep_for_program("\n".join(list_texts(blocks)), call)
+    if is_program(caller):
+        clip = keep_for_program("\n".join(list_texts(blocks)), call)
         return Blocks(cover_blocks(blocks, call), clip)
     for_programs = _find_results_for_programs(blocks) if messages else []
     for result in for_programs:
-        pipeline.keep_for_program("\n".join(list_texts([result])), call)
+        keep_for_program("\n".join(list_texts([result])), call)
     leave = {id(result) for result in for_programs}
     texts, clip = clip_texts(list_texts(blocks, leave), call)
     clipped = iter(texts)
@@ -347,7 +349,7 @@ def _find_results_for_programs(messages: Sequence[Any]) -> list[Any]:
         for block in content if role and isinstance(content, (list, tuple)) else [message]:
             fields = _fields(block)
             call = fields.get("tool_use_id") or fields.get("call_id") or fields.get("id")
-            if role in (None, "assistant") and pipeline.is_program(fields.get("caller")):
+            if role in (None, "assistant") and is_program(fields.get("caller")):
                 calls.append(call)
             if call and call in calls:
                 results.append(block)
@@ -512,3 +514,25 @@ def _lower_to_share(call: Call, limits: Limits, share: int) -> Call | None:
     except UsageError:  # as the user's own tokenizer counts
         return None
     return replace(call, limits=lowered)
+
+
+def is_program(caller: object) -> bool:
+    """Return whether a program reads the result of a call. `caller` is what an API reports of the call, or its type."""
+    kind = caller.get("type") if isinstance(caller, Mapping) else getattr(caller, "type", caller)
+    return isinstance(kind, str) and kind not in MODEL_CALLERS
+
+
+def keep_for_program(source: Source, call: Call) -> Clip:
+    """Return the Clip of an output that a program reads: its text is whole, and it is stored if it overflows.
+
+    No model has read it, so it costs no budget and has no line in the journal.
+    """
+    whole = source if isinstance(source, str) else b"".join(chunks(source))
+    call = replace(call, budget=None, since="off")
+    intake = pipeline.open_intake(call)
+    for chunk in chunks(whole):
+        intake.write(chunk)
+    with together():
+        clip = pipeline.finish(intake, call).clip
+    text = cover_text(call.settings, whole if isinstance(whole, str) else whole.decode("utf-8", "replace"))
+    return replace(clip, text=text, why=(), _shown=None, _ranges=None)

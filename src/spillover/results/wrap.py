@@ -33,6 +33,8 @@ from spillover.results.blocks import (
     clip_blocks,
     clip_texts,
     cover_blocks,
+    is_program,
+    keep_for_program,
     list_data_beside,
     list_texts,
 )
@@ -70,7 +72,7 @@ def bound(
 
     Results of a type to `leave` pass. `declared` is "dict" or "list" if the result must stay one.
     """
-    if pipeline.is_program(caller):
+    if is_program(caller):
         return _store_for_program(result, call, leave)
     started = time.monotonic()
     with together():
@@ -87,14 +89,14 @@ def _store_for_program(result: Any, call: Call, leave: tuple[type, ...]) -> tupl
     if isinstance(result, leave) or result is None:
         return result, Clip("", _limits=call.limits)
     if isinstance(result, BYTES) or _is_stream(result):
-        clip = pipeline.keep_for_program(_as_source(result), call)
+        clip = keep_for_program(_as_source(result), call)
         return (clip.text if _is_stream(result) or call.settings.redact != "off" else result), clip
     try:
         blocks = result if isinstance(result, (list, tuple)) else [result]
         texts = list_texts(blocks) or list_forms(result, leave)[:1]
     except RecursionError:
         texts = []
-    return cover_secrets(result, call, leave), pipeline.keep_for_program("\n".join(texts), call)
+    return cover_secrets(result, call, leave), keep_for_program("\n".join(texts), call)
 
 
 def _is_stream(result: Any) -> bool:

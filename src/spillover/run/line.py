@@ -19,6 +19,8 @@ from msgspec.structs import replace
 
 from spillover import pipeline
 from spillover.api import Clipper
+from spillover.document.clean import clean, every_line, has_invisible, is_plain
+from spillover.document.document import notice_guard
 from spillover.errors import UsageError
 from spillover.events import record_run
 from spillover.notice.wording import before_filters
@@ -169,7 +171,7 @@ def run_line(
         nonlocal inputs, notes, pieces
         inputs = capture.finish(intake) if capture else ()
         notes, call = _leave_room([note for each in inputs if (note := each.note(exit_code))], call)
-        raw_call = pipeline.raw_if_harmless(intake, call)
+        raw_call = _raw_if_harmless(intake, call)
         pieces = () if raw_call is call else tuple(intake.pieces)
         return raw_call
 
@@ -547,3 +549,34 @@ def _lower(limits: Limits, cost: Mapping[str, int]) -> Limits | None:
     ):
         return None
     return replace(limits, **{name: value - cost[name] for name, value in values.items()})
+
+
+def _raw_if_harmless(intake: Intake, call: Call) -> Call:
+    """Return the call with `raw` set where an output that fits may reach its reader as it came.
+
+    It may not where characters in it are invisible, or a line reads like a notice of ours.
+    """
+    data = b"" if intake.overflowed else intake.held
+    if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or call.compares or call.settings.redact != "off":
+        return call
+    guard, pieces = notice_guard(call.settings), intake.pieces
+    # Halves of words that read like ours may come apart, and meet at who reads one of the streams.
+    parts = [data, *(b"".join(piece for stream, piece in pieces if stream == name) for name in dict(pieces))]
+    readings = [seen for part in parts for seen in (clean(part), every_line(part.decode("utf-8", "replace")))]
+    if guard is None or any(guard(seen) != seen for seen in readings):
+        return call
+    text = data.decode("utf-8", "replace")
+    lines = "\n".join(text.splitlines())  # some readers end a line at a form feed, too
+    return (
+        call.with_settings(raw=True)
+        if all(pipeline.fits(each, call, raw_bytes=len(data)) for each in (text, lines))
+        else call
+    )
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
