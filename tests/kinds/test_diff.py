@@ -169,7 +169,7 @@ def test_headers_are_found_whatever_the_blocks(monkeypatch, block):
     data = "".join(changed(f"{name}.txt", 300, {5, 100, 200}) for name in "abc").encode()
     expected = diff.parse(document(data))
     assert (len(expected.files), len(expected.hunks)) == (3, 9)
-    assert {(hunk.added, hunk.removed) for hunk in expected.hunks} == {(1, 1)}  # lines added and removed
+    assert {(hunk.additions, hunk.removals) for hunk in expected.hunks} == {(1, 1)}  # lines added and removed
     monkeypatch.setattr(diff, "BLOCK_BYTES", block)
     assert diff.parse(document(data)) == expected
 

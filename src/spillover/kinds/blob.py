@@ -43,7 +43,7 @@ MAGIC = (
 )  # fmt: skip
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-#: Every character of base64, in either alphabet, made an x, so that a long run is found as one.
+#: Every character of base64, in either alphabet, as an x, so that a long run is found as one.
 _FLAT = bytes(0x78 if byte in _BASE64 + b"-_=" else byte if byte in b"\r\n" else 0x20 for byte in range(256))
 # No quantifier gives anything back: each is possessive, or is followed by a byte that it cannot match. A run that is
 # too short is tried again from its next line, so that a byte is looked at MIN_LINES times at most.
@@ -91,7 +91,7 @@ def _find_dumps(data: bytes) -> Iterator[Run]:
 
 
 def may_begin_early(data: bytes, upto: int) -> bool:
-    """Return whether a blob may begin in so many of the first bytes; looking for those of all takes longer."""
+    """Return whether a blob may begin in the first `upto` bytes; finding all runs takes longer."""
     if b"x" * MIN_LINE_BYTES in _flatten(data[: upto + MIN_LINE_BYTES]):
         return True
     lines = data.find(b"\n", upto) + 1 or len(data)  # whole ones
@@ -107,7 +107,7 @@ def _find_long(data: bytes) -> Iterator[Run]:
     at = flat.find(b"x" * MIN_LINE_BYTES)
     while at >= 0:
         match = _LONG.match(flat, at) or _WORD.match(flat, at)
-        assert match is not None  # there are so many of them
+        assert match is not None  # at least MIN_LINE_BYTES of them
         start, end = match.span()
         if b"\n" in match[0]:
             yield from _find_equal_lines(data, start, end)
@@ -204,8 +204,8 @@ def recognise(sample: Sample) -> str:
     total = sum(map(len, sample.pieces))
     if not may_begin_early(sample.head, min(len(sample.head), total // 4)):
         return ""  # most outputs: a quarter of it is something else
-    covered = sum(run.end - run.start for piece in sample.pieces for run in find_runs(piece))
-    return "blob" if covered >= 0.8 * total else ""
+    run_bytes = sum(run.end - run.start for piece in sample.pieces for run in find_runs(piece))
+    return "blob" if run_bytes >= 0.8 * total else ""
 
 
 def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
@@ -215,8 +215,8 @@ def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
     kind = read_nature(samples, size)
     if kind:
         note = _describe_run(document, Run(0, size, kind))
-        for shown in (RUN_BYTES, FEW_BYTES) if kind.startswith("binary") else (CODE_BYTES, RUN_BYTES, FEW_BYTES):
-            spans = [Span(0, char_before(samples[0], min(shown, size - 1), 0), kind, Hidden("blob", note=note))]
+        for length in (RUN_BYTES, FEW_BYTES) if kind.startswith("binary") else (CODE_BYTES, RUN_BYTES, FEW_BYTES):
+            spans = [Span(0, char_before(samples[0], min(length, size - 1), 0), kind, Hidden("blob", note=note))]
             if spans[0].end and room.fill(spans) <= 1:
                 return spans
         return []
@@ -245,13 +245,13 @@ def _show_runs(document: Document, room: Room, runs: Sequence[Run]) -> Sequence[
 
 def _mark_more(spans: Sequence[Span], ends: set[int], size: int) -> list[Span]:
     """Say so where more is hidden behind a blob than the blob itself."""
-    marked = []
+    spans_with_notes = []
     for span, following in zip(spans, [*(span.start for span in spans[1:]), size], strict=True):
-        hidden = span.then
-        if hidden is not None and following not in ends:
-            hidden = Hidden("blob", note=f"{hidden.note}, and more")
-        marked.append(Span(span.start, span.end, span.why, hidden))
-    return marked
+        gap = span.then
+        if gap is not None and following not in ends:
+            gap = Hidden("blob", note=f"{gap.note}, and more")
+        spans_with_notes.append(Span(span.start, span.end, span.why, gap))
+    return spans_with_notes
 
 
 def _read_lines(document: Document, texts: Sequence[tuple[int, int]]) -> list[Span]:
@@ -274,8 +274,8 @@ def _read_lines(document: Document, texts: Sequence[tuple[int, int]]) -> list[Sp
 def _show_beginning(document: Document, run: Run) -> Span:
     data = document.blob.read(run.start, min(run.end, run.start + 4 * RUN_BYTES))
     line = data.find(b"\n") + 1
-    shown = line if run.kind == "hex dump" and line else min(RUN_BYTES, line or RUN_BYTES, run.end - run.start)
-    return Span(run.start, run.start + shown, run.kind, Hidden("blob", note=_describe_run(document, run)))
+    length = line if run.kind == "hex dump" and line else min(RUN_BYTES, line or RUN_BYTES, run.end - run.start)
+    return Span(run.start, run.start + length, run.kind, Hidden("blob", note=_describe_run(document, run)))
 
 
 def _describe_run(document: Document, run: Run) -> str:

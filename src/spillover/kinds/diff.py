@@ -33,13 +33,13 @@ MAX_HEADERS = 20_000
 WINDOW_BYTES = 1 << 14
 #: Bytes read past the end of a block, to see the colours and the sign of a line that begins there.
 SIGN_BYTES = 64
-#: Hunks and definitions that may be shown. More: more work, where so many never fit.
+#: Hunks and definitions that may be shown. More: more work, though fewer fit.
 MAX_HUNKS = 600
 #: Changed lines of a hunk that are shown before the next hunk has its turn; the first that fit. More: fewer hunks.
 LINES_PER_TURN = (12, 4, 1)
 #: The share of the room for the summary, and for the headers of all commits. More: fewer changed lines.
 SUMMARY_SHARE = 0.25
-#: Files and commits that the summary names. More: more work, where so many never fit.
+#: Files and commits that the summary names. More: more work, though fewer fit.
 MAX_SUMMARY_ROWS = 200
 #: The share of the room for lines that define something new. More: fewer other lines.
 DEFINITIONS_SHARE = 0.3
@@ -103,8 +103,8 @@ class Hunk(Struct, frozen=True):
     body: int
     end: int
     file: int
-    added: int
-    removed: int
+    additions: int
+    removals: int
 
 
 class Diff(Struct, frozen=True):
@@ -176,14 +176,14 @@ def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
         return []
 
     @cache
-    def changed(number: int) -> list[Span]:
+    def changed_lines(number: int) -> list[Span]:
         return [span for span, sign in body(number) if sign]
 
     @cache
     def body(number: int) -> list[tuple[Span, bool]]:
         return list(_read_body(document, hunks[number]))
 
-    turns = [number for number in _order_hunks(document, diff)[:MAX_HUNKS] if changed(number)]
+    turns = [number for number in _order_hunks(document, diff)[:MAX_HUNKS] if changed_lines(number)]
     if not turns:
         return []
     heads = [Span(commit.start, commit.end, f"commit {commit.sha}") for commit in diff.commits]
@@ -207,7 +207,7 @@ def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
     def show_definitions(count: int) -> list[Span]:
         return [span for number, line in definitions[:count] for span in (*above(number), line)]
 
-    lines = ((number, span) for number in turns for span in changed(number) if _defines(document, span))
+    lines = ((number, span) for number in turns for span in changed_lines(number) if _defines(document, span))
     definitions = [(number, Span(span.start, span.end, "definition")) for number, span in islice(lines, MAX_HUNKS)]
     count = largest(
         len(definitions), lambda count: room.fill(join([*heads, *show_definitions(count)])) / DEFINITIONS_SHARE
@@ -218,13 +218,13 @@ def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
     def show_hunks(count: int, limit: int, *, lead: str = summary, context: bool = False) -> list[Span]:
         spans = list(first)
         for number in turns[:count]:
-            spans += [*above(number), *changed(number)[:limit]]
-            if context and limit > len(changed(number)):
-                others = [span for span, sign in body(number) if not sign]
-                spans += others[: limit - len(changed(number))]
+            spans += [*above(number), *changed_lines(number)[:limit]]
+            if context and limit > len(changed_lines(number)):
+                context_lines = [span for span, sign in body(number) if not sign]
+                spans += context_lines[: limit - len(changed_lines(number))]
         document.work.spend(OBJECT * len(spans))
-        joined = join(spans, HOLE_BYTES)
-        return [Span(joined[0].start, joined[0].end, joined[0].why, None, lead), *joined[1:]] if lead else joined
+        merged = join(spans, HOLE_BYTES)
+        return [Span(merged[0].start, merged[0].end, merged[0].why, None, lead), *merged[1:]] if lead else merged
 
     for limit in LINES_PER_TURN:
         count = largest(len(turns), lambda count, limit=limit: room.fill(show_hunks(count, limit)))  # type: ignore[misc]
@@ -245,9 +245,13 @@ def _summarize(diff: Diff, turns: Iterable[int], room: Room, *, with_commits: bo
     totals: dict[str, tuple[int, int]] = {file.name: (0, 0) for file in diff.files}
     for hunk in diff.hunks:
         name = diff.files[hunk.file].name
-        added, removed = totals[name]
-        totals[name] = (added + hunk.added, removed + hunk.removed)
-    every = len(totals), sum(added for added, _ in totals.values()), sum(removed for _, removed in totals.values())
+        additions, removals = totals[name]
+        totals[name] = (additions + hunk.additions, removals + hunk.removals)
+    every = (
+        len(totals),
+        sum(additions for additions, _ in totals.values()),
+        sum(removals for _, removals in totals.values()),
+    )
     names = list(dict.fromkeys([*(diff.files[number].name for number in turns), *totals]))
     place = {name: number for number, name in enumerate(totals)}
     commits = [f"{commit.sha} {commit.subject}" for commit in diff.commits] if with_commits else []
@@ -271,9 +275,9 @@ def _order_hunks(document: Document, diff: Diff) -> list[int]:
     for number, hunk in enumerate(diff.hunks[: 8 * MAX_HUNKS]):
         text = _read_change(document, hunk)
         alike = times[text] = times.get(text, -1) + 1
-        # Replaced lines say more than new ones, and those more than removed ones. The same change in many places is
+        # Replaced lines say more than new ones, and new ones more than removed ones. The same change in many places is
         # one.
-        rank = (0 if hunk.added and hunk.removed else 1 if hunk.added else 2) + min(alike, MAX_TURNS_ALIKE)
+        rank = (0 if hunk.additions and hunk.removals else 1 if hunk.additions else 2) + min(alike, MAX_TURNS_ALIKE)
         by_file.setdefault(diff.files[hunk.file].name, []).append((rank, number))
     order = [
         (turn + max(0, rank - 1), number)
@@ -361,17 +365,17 @@ def _find_names(line: bytes) -> Iterator[bytes]:
 
 def _count_changes(document: Document, start: int, end: int) -> tuple[int, int]:
     """Return how many lines of a body are added and removed."""
-    added = removed = 0
+    additions = removals = 0
     for at in range(start - 1, end - 1, BLOCK_BYTES):  # the newline before the body begins its first line
         data = document.blob.read(at, min(end, at + BLOCK_BYTES + SIGN_BYTES))
         if b"\x1b[" in data:
             signs = [match[1] for match in _SIGN.finditer(data) if match.start() < BLOCK_BYTES]
-            added += signs.count(b"+")
-            removed += signs.count(b"-")
+            additions += signs.count(b"+")
+            removals += signs.count(b"-")
         else:
-            added += data.count(b"\n+", 0, BLOCK_BYTES + 1)
-            removed += data.count(b"\n-", 0, BLOCK_BYTES + 1)
-    return added, removed
+            additions += data.count(b"\n+", 0, BLOCK_BYTES + 1)
+            removals += data.count(b"\n-", 0, BLOCK_BYTES + 1)
+    return additions, removals
 
 
 def _find_headers(document: Document) -> Iterator[tuple[int, bool]]:

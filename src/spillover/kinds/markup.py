@@ -32,7 +32,7 @@ BLOCK_BYTES = 1 << 20
 MAX_FAILURES, AROUND_BYTES = 32, 1 << 15
 #: Comments and CDATA sections that are remembered, to know what begins inside of one. More: more memory.
 MAX_COMMENTS = 64
-#: Pieces of each rank that is spread all over the output, and of all. More: more work, where so many never fit.
+#: Pieces of each rank that is spread all over the output, and of all. More: more work, though fewer fit.
 MAX_SPREAD_UNITS, MAX_UNITS = 300, 20_000
 #: An element of this many bytes is shown whole or not at all; longer text is cut into pieces of it. More: fewer pieces.
 PIECE_BYTES = 600
@@ -384,7 +384,7 @@ def _read_tree(data: bytes, work: Work, root: Element | None) -> tuple[list[Toke
 
 
 def _mark_failures(data: bytes, elements: Sequence[Element]) -> None:
-    """Mark the elements that failed, and those around them. Words in a text count only where few texts have them."""
+    """Mark the elements that failed and the elements around them. Words count only where few texts have them."""
     folded = data.lower()
     failed: list[Element] = []
     leaves = [element for element in elements if not element.children and element.inner_end > element.inner_start]

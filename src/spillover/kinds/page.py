@@ -30,7 +30,7 @@ MIN_ELEMENTS, ELEMENT_SHARE, NUMBERED_SHARE = 8, 0.3, 0.6
 MAX_LINE_BYTES, BEGINNING_BYTES = 240, 160
 #: A hidden line of this many bytes is cheaper shown than marked. More: fewer markers, fewer other lines.
 HOLE_BYTES = 20
-#: Lines that may be shown. More: more work, where so many never fit.
+#: Lines that may be shown. More: more work, though fewer fit.
 MAX_LINES = 20_000
 
 # A line of each grammar; matched where it begins, and every quantifier is possessive.
@@ -80,7 +80,7 @@ POINTS = {
 END_LOSS = 0.4
 #: An element that occurred n times before is worth 1 / (1 + REPEAT_LOSS * n). More: repeats are shown less.
 REPEAT_LOSS = 0.5
-#: Of rows alike, the first SAME_ROWS say what the others are; each of those is worth less than the one before.
+#: Of rows alike, the first SAME_ROWS say what the others are; each of the others is worth less than the one before.
 SAME_ROWS, ROW_LOSS = 12, 0.5
 #: Points of a line that answers the query, on top. More: answers before controls.
 ANSWER_POINTS = 0.5
@@ -97,7 +97,7 @@ class Line(Struct, frozen=True):
     role: bytes
     name: bytes
     use: str
-    shape: int = 0  # a number for its role and those of what it stands in: rows of a table have the same
+    shape: int = 0  # a number for its role and the roles around it: rows of a table have the same
 
 
 def recognise(sample: Sample) -> str:
@@ -106,7 +106,7 @@ def recognise(sample: Sample) -> str:
 
 
 def is_page(lines: Sequence[bytes]) -> bool:
-    """Return whether enough of these lines are elements of a page, and enough of those have a ref."""
+    """Return whether enough of these lines are elements of a page, and enough elements have a ref."""
     elements = [line for line in lines if any(grammar.match(line) for grammar in _GRAMMARS)]
     refs = [line for line in elements if _REF.search(line)]
     certain = sum(b"[ref=" in line or b"uid=" in line for line in refs)

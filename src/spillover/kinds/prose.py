@@ -1,7 +1,7 @@
 """Prose and markdown: headings, first sentences, the names a reader goes on with, the conclusion.
 
-A report, a page fetched from the web, a README. What it is about is told by its headings, and what it says by the names
-in it (files, functions, addresses): a line is worth the names that nothing shown before it has, so that two lines that
+A report, a page fetched from the web, a README. Headings say what it is about, and names say what it found
+(files, functions, addresses): a line is worth the names that nothing shown before it has, so that two lines that
 say the same are not both shown. Of a long paragraph sentences are chosen, not the whole.
 """
 
@@ -31,13 +31,13 @@ PARAGRAPH_BYTES = 280
 CONCLUSION_BYTES = 600
 #: A hole of this many bytes is cheaper shown than marked. More: fewer markers.
 HOLE_BYTES = 28
-#: Pieces that may be shown. More: more work, where so many never fit.
+#: Pieces that may be shown. More: more work, though fewer fit.
 MAX_PIECES = 20_000
 #: What a marker costs, in bytes: a piece is shown alone only if it is worth that as well. More: longer pieces.
 MARKER_BYTES = 32
 #: Names of a piece that count. More: long lists of names come first.
 MAX_NAMES = 24
-#: The share of lines that are headings, items or sentences; with so many others, whatever follows, it is no prose.
+#: The share of lines that are headings, items or sentences; with more other lines, whatever follows, it is no prose.
 PROSE_SHARE, OTHER_SHARE = 0.6, 0.41
 
 # Matched where a line begins; every quantifier is possessive.
@@ -113,7 +113,7 @@ def recognise(sample: Sample) -> str:
 def are_too_few(lines: Sequence[bytes]) -> bool:
     """Return whether, by how lines begin, too few are headings, items or sentences; none of them is empty or a fence.
 
-    Most logs are told by this, which takes a fifth of the time that `is_prose` does.
+    This rules out most logs, and takes a fifth of the time that `is_prose` does.
     """
     firsts = bytes(map(itemgetter(0), lines))
     left = OTHER_SHARE * len(lines) - len(firsts) + len(firsts.translate(None, _SMALL_BYTES))
@@ -247,12 +247,12 @@ def _find_names(text: bytes, use: str) -> tuple[tuple[bytes, float], ...]:
 
 
 def _order_pieces(pieces: Sequence[Piece], answers: Sequence[float]) -> list[int]:
-    """Return the pieces by what each is worth for its length, given those before it. A name counts once."""
-    known: set[bytes] = set()
+    """Return the pieces by what each is worth for its length, given the pieces before it. A name counts once."""
+    shown_names: set[bytes] = set()
 
     def score(number: int) -> float:
         piece = pieces[number]
-        points = POINTS[piece.use] + sum(points for name, points in piece.names if name not in known)
+        points = POINTS[piece.use] + sum(points for name, points in piece.names if name not in shown_names)
         return (points + ANSWER_POINTS * answers[number]) / (piece.end - piece.start + MARKER_BYTES)
 
     heap = [(-score(number), number) for number in range(len(pieces))]
@@ -264,7 +264,7 @@ def _order_pieces(pieces: Sequence[Piece], answers: Sequence[float]) -> list[int
         if now > before:  # some of its names have been shown by now: as often as it has names, at most
             heappush(heap, (now, number))
             continue
-        known.update(name for name, _ in pieces[number].names)
+        shown_names.update(name for name, _ in pieces[number].names)
         order.append(number)
     return order
 

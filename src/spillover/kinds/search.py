@@ -114,12 +114,12 @@ def read_rows(data: bytes, max_others: float = inf) -> list[Row]:
     reader = _Reader(lines)
     rows: list[Row] = []
     ends = [*accumulate([len(line) + 1 for line in lines])]
-    others = 0
+    other_rows = 0
     for number, line in enumerate(lines):
         row = reader.read(number, ends[number] - len(line) - 1, min(ends[number], len(data)))
         rows.append(row)
-        others += not row.file
-        if others > max_others:
+        other_rows += not row.file
+        if other_rows > max_others:
             break
     return rows
 
@@ -247,7 +247,7 @@ def is_same_file(first: bytes, second: bytes) -> bool:
 
 
 def common_folder(names: Sequence[bytes]) -> bytes:
-    """Return the longest folder that all of these are in, with its slash; where only some are, that of those."""
+    """Return the longest folder of all these, with its slash; relative names are taken to be in that of complete ones."""
     relative = {name for name in names if not _ROOTED.match(name)}
     rooted = [name for name in names if name not in relative]
     if relative and rooted:
@@ -257,8 +257,8 @@ def common_folder(names: Sequence[bytes]) -> bytes:
                     return name[: slash.end()]
         return b""
     low, high = min(names, default=b""), max(names, default=b"")
-    same = min(len(low), len(high))
-    return folder_of(low[: next((at for at in range(same) if low[at] != high[at]), same)])
+    length = min(len(low), len(high))
+    return folder_of(low[: next((at for at in range(length) if low[at] != high[at]), length)])
 
 
 def recognise(sample: Sample) -> str:
@@ -316,7 +316,7 @@ class _Results:
         self.cost = 1.0 + np.minimum(sizes - np.maximum(names_bytes, skip), ROW_BYTES) / BYTES_PER_TOKEN
         self.name_cost = np.maximum(0, names_bytes - skip) / BYTES_PER_TOKEN
         self.answers = np.zeros(len(self.rows), dtype=bool)
-        self.repeats = np.zeros(len(self.rows), dtype=bool)  # what ALIKE_FILES have said
+        self.repeats = np.zeros(len(self.rows), dtype=bool)  # the same text as in ALIKE_FILES others
 
     def _count_skipped(self, row: Row, text: bytes) -> int:
         """Return how many bytes at the beginning of a row name the folder that all are in."""
@@ -401,15 +401,15 @@ class _Results:
             row = self.rows[number]
             is_repeated = row.body > row.start and is_same_file(last, row.file)
             skip = 0 if number in full else row.body - row.start if is_repeated else self.skip[number]
-            hidden = gaps.describe(number, following, NAMES_PER_MARKER)
+            gap = gaps.describe(number, following, NAMES_PER_MARKER)
             why = {FIND: "found", AROUND: "around a find"}.get(row.kind, "")
             why = ANSWERS if self.answers[number] else why
             cut = row.start + skip + ROW_BYTES
             if cut + pack.MARKER < row.end:
                 spans.append(Span(row.start, cut, why, Hidden("chars"), "", skip))
-                spans.append(Span(row.end - 1, row.end, why, hidden))
+                spans.append(Span(row.end - 1, row.end, why, gap))
             else:
-                spans.append(Span(row.start, row.end, why, hidden, "", skip))
+                spans.append(Span(row.start, row.end, why, gap, "", skip))
             last = row.file or (last if row.kind != OTHER else b"")
         if spans and (self.folder or self.is_listing or len(self.groups) > 1):
             finds = int(np.count_nonzero(self.kind == FIND))
@@ -424,9 +424,9 @@ class _Results:
 class _Gaps:
     """What is hidden between rows: each file that is shown nowhere is named once."""
 
-    def __init__(self, results: _Results, shown: set[int]) -> None:
+    def __init__(self, results: _Results, visible: set[int]) -> None:
         self._results = results
-        self._shown = shown
+        self._shown = visible
         self._named: set[int] = set()
 
     def describe(self, number: int, following: int, max_names: int) -> Hidden | None:

@@ -1,8 +1,8 @@
 """Source code: a skeleton, what answers the query, both ends; in the order of the file.
 
-The skeleton is imports, constants, classes, signatures and the first sentence said of each, read by indentation.
+The skeleton is imports, constants, classes, signatures and the first line of documentation, read by indentation.
 Numbers that a reader put before the lines are shown where a part begins and at definitions, and left out in between.
-`select_definitions` is for those who ask for definitions and first uses only.
+`select_definitions` is for profiles that show definitions and first uses only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FILE_ROOMS = 3
 #: The share of the room for what answers the query. More: less of the skeleton and of both ends.
 ANSWERS_SHARE = 0.35
 #: The share of the rest for the beginning: of a file, and of what a command printed of one. Measured: agents need of
-#: the first what lies early, of the second what they asked to see last.
+#: the first what lies early, of the second what stands last.
 FILE_HEAD_SHARE, COMMAND_HEAD_SHARE = 0.7, 0.2
 #: A line that answers this much of the query is shown with its neighbours. More: fewer answers.
 MIN_ANSWER = 0.34
@@ -153,7 +153,7 @@ class Listing(Struct, frozen=True):
 
 
 def read_listing(document: Document) -> Listing:
-    """Return the lines of an output; of a very long one, those of both ends."""
+    """Return the lines of an output; of a very long one, of both ends only."""
     start: list[int] = []
     lines: list[bytes] = []
     for at, data in document.ends(HEAD_BYTES, TAIL_BYTES):
@@ -165,7 +165,7 @@ def read_listing(document: Document) -> Listing:
     numbers = list(map(_NUMBER.match, lines))
     counts = _count_on([int(match[1]) if match else 0 for match in numbers])
     cuts = [match.end() if match and counts else 0 for match in numbers]
-    # As `cat -n` and `nl` write them, somebody asked for them, and they stay.
+    # Numbers of `cat -n` and `nl` were requested, and stay.
     stay = sum(1 for line in lines if _CAT_NUMBER.match(line)) > len(lines) // 2
     end = [at + len(line) for at, line in zip(start, lines, strict=True)]
     text = [line[cut:] for line, cut in zip(lines, cuts, strict=True)]
@@ -200,7 +200,7 @@ def is_numbered(lines: Sequence[bytes], *, hinted: bool) -> bool:
 
 
 def is_code(lines: Sequence[bytes], *, hinted: bool) -> bool:
-    """Return whether these lines are those of a program, and not a log that quotes some."""
+    """Return whether these are lines of a program, and not a log that quotes some."""
     if not hinted and not are_few(LOG_SHARE, lines, _LOG.match):
         return False
     texts = list(filter(bytes.strip, lines))
@@ -294,7 +294,7 @@ def _end_signature(lines: Sequence[bytes], number: int) -> int:
 
 
 def find_doc_line(lines: Sequence[bytes], block: Block) -> int | None:
-    """Return the line with the first sentence said of a definition: right below its signature, or right above it."""
+    """Return the first line of documentation of a definition: right below its signature, or right above it."""
     below = block.signature + 1
     if below < len(lines) and lines[below].lstrip().startswith((b'"""', b"'''", b'r"""')):
         first = below if len(lines[below].strip()) > 4 else below + 1
@@ -428,7 +428,7 @@ class _Plan:
         return pack.price(keep, self.cost)
 
     def spans(self, keep: Array) -> list[Span]:
-        """Return a span for each line with its number left out, and for those that are shown as they are."""
+        """Return a span for each line with its number left out or kept."""
         lines = self.lines
         spans: list[Span] = []
         before = -2

@@ -1,6 +1,6 @@
 """Tables (CSV, TSV, also ; and |): the header, both ends and the rows that stand out, each with all its columns.
 
-One pass over the rows, a block at a time, finds those that stand out: another number of cells, a rare value of a column
+One pass over the rows, a block at a time, finds rows that stand out: another number of cells, a rare value of a column
 that has few, a word of failure, a number far from the others of its column in a sample of rows.
 """
 
@@ -61,7 +61,7 @@ MAX_COLUMNS = 32
 MAX_VALUES = 200
 #: Bytes by which values are compared; a longer one is text, and equal to no other. More: slower.
 VALUE_BYTES = 24
-#: A value is rare when it occurs this many times less often than those of its column do on average. More: fewer rows.
+#: A value is rare when it occurs this many times less often than the average value of its column. More: fewer rows.
 RARE = 10
 #: A word of failure counts where at most one row in this many has it. More: fewer rows.
 ROWS_PER_WORD = 50
@@ -195,7 +195,7 @@ def _order_rows(first: Sequence[Row], last: Sequence[Row], outliers: Sequence[Ro
 
 
 def cut_row(document: Document, shape: Shape, row: Row, reason: str, width: int) -> list[Span]:
-    """Return a row whole (`width` 0), or with so many bytes of each longer cell: column N is still column N."""
+    """Return a row whole (`width` 0), or with `width` bytes of each longer cell: column N is still column N."""
     start, end = row
     if not width or end - start <= width + MIN_HIDDEN_BYTES:
         return [Span(start, end, reason)]
@@ -274,7 +274,7 @@ class Column(Struct):
 
 
 class Scan:
-    """One pass over all rows below the header: how many there are, the last ones, and those that stand out."""
+    """One pass over all rows below the header: how many there are, the last ones, and outliers."""
 
     def __init__(self, document: Document, shape: Shape) -> None:
         self.rows = 0
@@ -347,17 +347,17 @@ class Scan:
             newlines = np.append(newlines, len(data))
         if not newlines.size:
             return 0
-        used = min(int(newlines[-1]) + 1, len(data))
+        length = min(int(newlines[-1]) + 1, len(data))
         starts = np.concatenate(([0], newlines[:-1] + 1))
         ends = newlines - (array[np.maximum(newlines - 1, 0)] == _RETURN)
         is_row = ends > starts  # an empty line is none
         starts, ends = starts[is_row], ends[is_row]
         places = np.stack((starts, np.minimum(newlines[is_row] + 1, len(data))), axis=1) + base
         if not len(places):
-            return used
+            return length
         self.rows += len(places)
         self._last = np.concatenate((self._last, places))[-END_ROWS:]
-        self._count_words(data[:used].lower(), places - base, base)
+        self._count_words(data[:length].lower(), places - base, base)
         before = np.searchsorted(separators, starts)
         counts = np.searchsorted(separators, ends) - before + 1
         is_even = counts == self._shape.columns
@@ -365,7 +365,7 @@ class Scan:
         for place in np.flatnonzero(~is_even)[: MAX_OUTLIERS - len(self._ragged)].tolist():
             self._ragged.append(((int(places[place, 0]), int(places[place, 1])), int(counts[place])))
         self._read_columns(data, starts[is_even], ends[is_even], separators, before[is_even], places[is_even])
-        return used
+        return length
 
     def _mask(self, data: bytes) -> tuple[bytes, bool]:
         """Return a block with what is quoted blanked out, and whether the last quote stays open."""
@@ -440,36 +440,38 @@ def recognise(sample: Sample) -> str:
 
 
 def _is_table(sample: Sample, shape: Shape) -> bool:
-    hinted = sample.hint in NAMES
-    if shape.steady < (0.9 if hinted else 0.95):
+    is_hinted = sample.hint in NAMES
+    if shape.steady < (0.9 if is_hinted else 0.95):
         return False
     head = sample.head[:FIRST_BYTES]
     places = rows(head, shape.separator)
     if len(places) <= FEWEST_ROWS:
         head = sample.head
         places = rows(head, shape.separator)
-    if not hinted and re.search(rb"\n[ \t]*+\n[ \t]*+\S", head[:PIECE_BYTES]):
+    if not is_hinted and re.search(rb"\n[ \t]*+\n[ \t]*+\S", head[:PIECE_BYTES]):
         return False
     header, *lines = [split(head[start:end], shape.separator) for start, end in places]
     body = [row for row in lines if len(row) == shape.columns]
-    spaced = len([cell for row in body for cell in row[1:] if cell[:1] == b" "])
-    prose = shape.separator == b"," and spaced * 4 > len(body) * (shape.columns - 1)
-    named = len(set(header)) == len(header) and all(re.match(rb'"?[^\W\d]', cell) and len(cell) < 64 for cell in header)
+    spaces = len([cell for row in body for cell in row[1:] if cell[:1] == b" "])
+    is_prose = shape.separator == b"," and spaces * 4 > len(body) * (shape.columns - 1)
+    has_names = len(set(header)) == len(header) and all(
+        re.match(rb'"?[^\W\d]', cell) and len(cell) < 64 for cell in header
+    )
     if not body or not all(map(shape.holds, sample.inner_pieces())):
         return False
-    if hinted:
-        return named or not prose
-    quoted = b'"' in head and sum(any(map(_is_quoted, row)) for row in body) * 10 >= len(body)
-    if prose or len(body) < (2 if named and quoted and not sample.is_whole else FEWEST_ROWS):
+    if is_hinted:
+        return has_names or not is_prose
+    has_quotes = b'"' in head and sum(any(map(_is_quoted, row)) for row in body) * 10 >= len(body)
+    if is_prose or len(body) < (2 if has_names and has_quotes and not sample.is_whole else FEWEST_ROWS):
         return False
     columns = list(zip(*body, strict=True))
-    typed = (are_most(0.9, column, _TYPED.fullmatch) for column in columns)
-    if not named:
-        return sum(typed) * 2 > shape.columns > 2
-    few = (
+    is_typed = (are_most(0.9, column, _TYPED.fullmatch) for column in columns)
+    if not has_names:
+        return sum(is_typed) * 2 > shape.columns > 2
+    is_repeated = (
         len(set(column)) * 4 <= len(body) and cell not in column for cell, column in zip(header, columns, strict=True)
     )
-    return quoted or any(typed) or any(few)
+    return has_quotes or any(is_typed) or any(is_repeated)
 
 
 def _is_quoted(cell: bytes) -> bool:
