@@ -166,6 +166,13 @@ def test_a_table_shows_its_first_row():
     assert rows(outline(data).text)["Table"] == ["line 1: id,name,amount"]
 
 
+def test_the_command_tells_what_a_small_output_is():
+    for command, kind in (("cat prices.csv", "csv"), ("make", "log")):
+        store = MemoryStore()
+        ref = put(store, f"id,{kind}\n1,a\n2,b\n3,c\n".encode(), command=command).ref
+        assert f": {kind}, 4 lines" in Clipper(store=store).outline(ref).text
+
+
 def test_the_files_of_a_diff_are_its_sections_and_its_text_is_no_failure():
     data = b"".join(
         b"diff --git a/f%d b/f%d\n--- a/f%d\n+++ b/f%d\n@@ -1 +1 @@\n-error: x\n+y\n" % (n, n, n, n) for n in range(3)

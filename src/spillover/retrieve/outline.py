@@ -14,6 +14,7 @@ from spillover.kinds import diff, table
 from spillover.kinds.json import value
 from spillover.kinds.kind import describe
 from spillover.kinds.log.outline import Families, Family, Survey, survey
+from spillover.kinds.sample import read_hint
 from spillover.kinds.selection import Contents, Part, largest
 from spillover.notice.hints import next_call
 from spillover.notice.wording import lines_of, one_line, stored_part
@@ -101,7 +102,7 @@ class Outline(Struct, frozen=True):
 
     def answer(self) -> Clip:
         """Return as much of the map as fits."""
-        kind = describe(self.document, self.record.command or self.record.tool)
+        kind = describe(self.document, read_hint(self.record.command or self.record.tool))
         scan = None if kind in ("blob", "diff") else survey(self.document.blob)
         lists = list(self._lists(kind, scan))
         turns = _take_turns(lists)

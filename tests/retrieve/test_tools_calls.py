@@ -145,12 +145,6 @@ def test_the_plain_functions_take_a_text_for_a_number_and_answer_in_words_where_
     )
 
 
-@pytest.mark.parametrize("context", ["1", 1.0])
-def test_a_text_for_a_number_is_what_was_meant(clipper, ref, context):
-    answer = clipper.dispatch("grep_output", {"ref": ref, "pattern": "line 777", "context": context}).text
-    assert answer.startswith("776- line 776\n777: line 777\n778- line 778\n")
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
@@ -232,11 +226,6 @@ def test_last_stands_for_the_ref_and_says_which_run_that_is(clipper, ref):
     first, _, rest = said.text.partition("\n")
     assert (first, said.is_error) == (f"[last is {ref}: just now.]", False)
     assert rest == clipper.dispatch("read_output", {"ref": ref, "lines": 7}).text
-
-
-@pytest.mark.parametrize("flag", [True, "true", "True"])
-def test_a_word_for_a_truth_value_is_what_was_meant(clipper, ref, flag):
-    assert "777" in clipper.dispatch("grep_output", {"ref": ref, "pattern": "LINE 777", "ignore_case": flag}).text
 
 
 @pytest.mark.parametrize("asked", ["bash-000000000000", "../../etc/passwd", "last:no such command"])

@@ -78,12 +78,6 @@ def test_a_json_pointer_leads_to_the_value(clipper):
             clipper.read(f"spill://{ref}#{wrong}")
 
 
-def test_what_is_not_json_has_no_values(clipper):
-    ref = clipper.clip("not json\n" * 3_000).ref
-    with pytest.raises(UsageError, match=f"{ref} is not JSON, so a pointer cannot be used"):
-        clipper.read(f"spill://{ref}#/a")
-
-
 @pytest.mark.parametrize("part", ["#L1-10", "#bytes=1-30"])
 def test_a_range_is_read_and_nothing_else_is_done_with_it(clipper, part):
     """Once grep searched the whole output and outline showed it all, whatever stood behind the #."""
