@@ -154,7 +154,7 @@ def can_read(folder: str, cwd: str) -> bool:
         return False
     home = os.path.join(os.environ.get("GEMINI_CLI_HOME") or os.path.expanduser("~"), ".gemini")
     folders = ["/etc/gemini-cli", home, os.path.join(project, ".gemini")]
-    files = [os.path.join(each, name) for each in folders for name in ("settings.json", "system-defaults.json")]
+    files = [os.path.join(path, name) for path in folders for name in ("settings.json", "system-defaults.json")]
     files += [os.environ.get(f"GEMINI_CLI_SYSTEM_{name}_PATH") or "" for name in ("SETTINGS", "DEFAULTS")]
     try:
         settings = [read_jsonc(text) for text in map(read_text_file, files) if text.strip()]
@@ -190,8 +190,8 @@ def list_policies(folders: list[str], settings: list[dict[str, Any]]) -> Iterato
     extensions = os.path.join(folders[1], "extensions")
     with suppress(OSError):
         paths += [os.path.join(extensions, name, "policies") for name in os.listdir(extensions)]
-    for each in settings:
-        paths += [*(each.get("policyPaths") or ()), *(each.get("adminPolicyPaths") or ())]
+    for values in settings:
+        paths += [*(values.get("policyPaths") or ()), *(values.get("adminPolicyPaths") or ())]
     for path in map(os.path.expanduser, paths):
         if os.path.isdir(path):
             yield from (os.path.join(path, name) for name in os.listdir(path) if name.endswith(".toml"))
@@ -231,7 +231,7 @@ def our_files(folder: str) -> dict[str, float]:
 
 
 def write_file(folder: str, text: str) -> str:
-    """Write a private file for `read_file` and return its path; remove those that nobody came for."""
+    """Write a private file for `read_file` and return its path; remove those that were never read."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     for path, age in our_files(folder).items():
         if age >= STALE_SECONDS:

@@ -143,7 +143,7 @@ class Clipping(Struct, frozen=True):
     def fits(self, text: str) -> bool:
         """Return whether a text is within the limits; most are, and nothing that cuts is loaded for them."""
         call = self.call
-        if call.compares:  # one that fits may still say what an earlier one said
+        if call.compares:  # one that fits may repeat an earlier one
             return False
         bounds = (call.limits,) if call.trigger is None else (call.trigger, call.limits)
         return any(limits.hold(text, call.settings.count) for limits in bounds)

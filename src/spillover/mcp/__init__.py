@@ -17,7 +17,7 @@ from contextlib import suppress
 from spillover.api import Clipper
 from spillover.errors import MissingExtraError
 from spillover.mcp.relay import Relay, ServerLink
-from spillover.mcp.stdio import Child, client
+from spillover.mcp.stdio import ServerProcess, connect_client
 from spillover.notice.wording import one_line
 
 #: Of a command, or of an address, this much names a server in what we say of it.
@@ -40,7 +40,7 @@ def serve(
     """
     server: ServerLink | None = None
     if command:
-        server = Child(one_line(" ".join(command), NAME_CHARS), command)
+        server = ServerProcess(one_line(" ".join(command), NAME_CHARS), command)
     elif url is not None:
         try:
             from spillover.mcp.url import HttpServer
@@ -58,7 +58,7 @@ async def _serve(
     assert task is not None
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    pipes = await client()
+    pipes = await connect_client()
     with suppress(asyncio.CancelledError, ConnectionError):
         if server is not None:
             await server.start()

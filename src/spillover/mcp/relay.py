@@ -570,7 +570,7 @@ class Relay:
                 future.set_result(message)
             return
         request = self.calls.pop(message.id, None)
-        if request is None:  # cancelled, or never asked: nobody waits for it
+        if request is None:  # cancelled, or the answer to no request
             return
         policy = self.catalog.policy(request.tool or request.method)
         finish = self._finisher(request, policy, message)

@@ -162,7 +162,7 @@ def or_error(finish: Callable[[], bytes], message: Message, call: Call) -> bytes
 
 
 def cover_line(line: bytes, settings: Settings) -> bytes:
-    """Return a message without the secrets in it, whatever it is and whoever sent it."""
+    """Return a message without the secrets in it, from either side."""
     if cover_bytes(settings, line) == line:
         return line
     try:
@@ -204,8 +204,8 @@ def record_answer(
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
     if not has_line(call.settings, whole=cut is None):
         return
-    shown = message if line is message.line else next(messages(line), None)
-    texts = [] if shown is None else _texts_of_answer(shown)
+    sent = message if line is message.line else next(messages(line), None)
+    texts = [] if sent is None else _texts_of_answer(sent)
     agent = find_client(client)
     record_result(
         call,

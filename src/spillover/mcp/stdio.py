@@ -20,28 +20,30 @@ from spillover.document.clean import show_controls
 from spillover.errors import UsageError
 from spillover.source.intake import widen_pipe
 
-#: So much is read ahead of whoever takes the lines, and written ahead of whoever reads them.
-AHEAD = 1 << 20
-#: Seconds a server has to end by itself once its stdin is closed, and once it is asked to.
-PATIENCE, GRACE = 2.0, 2.0
-#: What is left of a server's group when it has ended has this long.
-LEFT = 0.1
-TICK = 0.01
+#: Bytes that are read before their lines are taken, and written before they are read. More costs memory.
+BUFFER_BYTES = 1 << 20
+#: A server has this long to end by itself once its stdin is closed, and as long again after SIGTERM.
+CLOSE_SECONDS = 2.0
+TERM_SECONDS = 2.0
+#: What remains of a server's group when it has ended has this long.
+GROUP_SECONDS = 0.1
+TICK_SECONDS = 0.01
 STDERR = 2
-#: How much of a server's stderr is read at a time.
-READ = 1 << 16
+#: Of a server's stderr, this much is read at a time.
+CHUNK_BYTES = 1 << 16
 #: Ends the group of a server when we cannot: our end of its stdin closes however we end, `kill -9` included.
 GUARD = 'read done || { kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"; } 2>/dev/null'
 
 
-class Lines(asyncio.Protocol):
-    """What comes out of a pipe, line by line; reading rests while nobody takes them."""
+class LineReader(asyncio.Protocol):
+    """Reads lines from a pipe; it pauses while nobody takes them."""
 
     def __init__(self) -> None:
         self.lines: deque[bytes] = deque()
         self.parts: list[bytes] = []
         self.ready = asyncio.Event()
-        self.waiting = self.came = 0
+        self.waiting = 0
+        self.bytes_read = 0
         self.ended = False
         self.transport: Any = None
 
@@ -50,7 +52,7 @@ class Lines(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.waiting += len(data)
-        self.came += len(data)
+        self.bytes_read += len(data)
         *whole, rest = data.split(b"\n")
         if whole:
             self.parts.append(whole[0])
@@ -58,12 +60,12 @@ class Lines(asyncio.Protocol):
             self.parts = [rest] if rest else []
             self.lines += whole
             self.ready.set()
-            if self.waiting > AHEAD:
+            if self.waiting > BUFFER_BYTES:
                 self.transport.pause_reading()
         else:  # a line has to be had whole, however long
             self.parts.append(rest)
 
-    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002  that it ended is all we need
+    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002  asyncio passes it
         self.end()
 
     def end(self) -> None:
@@ -86,8 +88,8 @@ class Lines(asyncio.Protocol):
             await self.ready.wait()
 
 
-class Room(asyncio.BaseProtocol):
-    """The other direction: knows when a pipe is full, and when it is closed."""
+class WriteFlow(asyncio.BaseProtocol):
+    """Knows when a pipe that we write to is full, and when it is closed."""
 
     def __init__(self) -> None:
         self.free = asyncio.Event()
@@ -109,8 +111,8 @@ class Room(asyncio.BaseProtocol):
 class Pipes:
     """Two pipes: lines in, lines out."""
 
-    def __init__(self, name: str, lines: Lines, out: Any, room: Room) -> None:
-        self.name, self.lines, self._out, self._room = name, lines, out, room
+    def __init__(self, name: str, lines: LineReader, out: Any, flow: WriteFlow) -> None:
+        self.name, self.lines, self._out, self._flow = name, lines, out, flow
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self.lines.__aiter__()
@@ -118,49 +120,49 @@ class Pipes:
     @property
     def reads(self) -> bool:
         """Whether anybody reads what is sent."""
-        return not self._room.closed
+        return not self._flow.closed
 
     async def send(self, line: bytes) -> None:
-        """Write a line; waits while the reader is far behind. ConnectionError when it is gone."""
-        if self._room.closed or self._out.is_closing():
+        """Write a line, and wait while the reader is far behind; ConnectionError if it has gone."""
+        if self._flow.closed or self._out.is_closing():
             raise BrokenPipeError(f"{self.name} has stopped reading")
         self._out.write(line + b"\n")
-        await self._room.free.wait()
+        await self._flow.free.wait()
 
     @property
     def failed(self) -> OSError | None:
         """Return why something could not be written, unless the reader has gone."""
-        error = self._room.error
+        error = self._flow.error
         return error if isinstance(error, OSError) and not isinstance(error, ConnectionError) else None
 
     async def flush(self) -> None:
         """Wait until everything is written, or the reader has gone or stopped reading."""
-        for _ in range(int(PATIENCE / TICK)):
-            if self._room.closed or not self._out.get_write_buffer_size():
+        for _ in range(int(CLOSE_SECONDS / TICK_SECONDS)):
+            if self._flow.closed or not self._out.get_write_buffer_size():
                 return
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(TICK_SECONDS)
 
     def close(self) -> None:
         """Close it once everything that was written has been sent."""
         self._out.close()
 
 
-class Plain:
+class FileWriter:
     """Writes to what cannot be waited for, a file or a device, as a transport does to a pipe."""
 
-    def __init__(self, file: Any, room: Room) -> None:
-        self._file, self._room = file, room
+    def __init__(self, file: Any, flow: WriteFlow) -> None:
+        self._file, self._flow = file, flow
 
     def write(self, data: bytes) -> None:
-        left = memoryview(data)
+        rest = memoryview(data)
         try:
-            while left:
-                left = left[self._file.write(left) :]
+            while rest:
+                rest = rest[self._file.write(rest) :]
         except OSError as error:
-            self._room.connection_lost(error)
+            self._flow.connection_lost(error)
 
     def is_closing(self) -> bool:
-        return self._room.closed
+        return self._flow.closed
 
     def get_write_buffer_size(self) -> int:
         return 0
@@ -169,45 +171,45 @@ class Plain:
         self._file.close()
 
 
-async def over(name: str, reading: Any, writing: Any) -> Pipes:
+async def connect_pipes(name: str, reading: Any, writing: Any) -> Pipes:
     """Return lines over two open files."""
     loop = asyncio.get_running_loop()
     for file in (reading, writing):
         widen_pipe(file.fileno())
-    _, lines = await loop.connect_read_pipe(Lines, reading if _can_wait(reading) else _make_pipe(reading))
-    if not _can_wait(writing):
-        room = Room()
-        return Pipes(name, lines, Plain(writing, room), room)
-    out, room = await loop.connect_write_pipe(Room, writing)
-    out.set_write_buffer_limits(AHEAD)
-    return Pipes(name, lines, out, room)
+    _, lines = await loop.connect_read_pipe(LineReader, reading if _is_pollable(reading) else _pipe_from_file(reading))
+    if not _is_pollable(writing):
+        flow = WriteFlow()
+        return Pipes(name, lines, FileWriter(writing, flow), flow)
+    out, flow = await loop.connect_write_pipe(WriteFlow, writing)
+    out.set_write_buffer_limits(BUFFER_BYTES)
+    return Pipes(name, lines, out, flow)
 
 
-def _can_wait(file: Any) -> bool:
+def _is_pollable(file: Any) -> bool:
     """Return whether the kernel can say when there is more: of pipes, sockets and terminals."""
     mode = os.fstat(file.fileno()).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(file.fileno())
 
 
-def _make_pipe(file: Any) -> Any:
+def _pipe_from_file(file: Any) -> Any:
     """Return a plain file as a pipe; a thread reads it."""
     facts = os.fstat(file.fileno())
     if not stat.S_ISREG(facts.st_mode) and facts.st_rdev != os.stat(os.devnull).st_rdev:
         raise UsageError("MCP needs a pipe on stdin; this one is neither a pipe nor a file.")
-    told, tell = os.pipe()
+    read_end, write_end = os.pipe()
 
     def pump() -> None:
-        with suppress(OSError), open(tell, "wb", 0) as pipe:
-            while data := file.read(AHEAD):
-                left = memoryview(data)
-                while left:
-                    left = left[pipe.write(left) :]
+        with suppress(OSError), open(write_end, "wb", 0) as pipe:
+            while data := file.read(BUFFER_BYTES):
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[pipe.write(rest) :]
 
     threading.Thread(target=pump, daemon=True).start()
-    return open(told, "rb", 0)
+    return open(read_end, "rb", 0)
 
 
-async def client() -> Pipes:
+async def connect_client() -> Pipes:
     """Return the client that started us. Nothing else that is printed may come between its messages."""
     if sys.stdin is None:  # and its number may be somebody else's by now
         raise UsageError("stdin is closed; an MCP client is expected there.")
@@ -217,10 +219,10 @@ async def client() -> Pipes:
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
-    return await over("the client", reading, writing)
+    return await connect_pipes("the client", reading, writing)
 
 
-class Child:
+class ServerProcess:
     """A server that we run: it has a group of its own, and nothing of it outlives us."""
 
     modern = True  # it has our client's messages as they are, of whatever version
@@ -244,7 +246,7 @@ class Child:
             why = getattr(error, "strerror", None) or error
             raise UsageError(f"cannot start the MCP server: {self.argv[0]}: {why}. Check its command.") from error
         if self.process.stderr is not None:
-            self.errors = pass_on(self.process.stderr)  # type: ignore[arg-type]  # it has no buffer
+            self.errors = show_stderr(self.process.stderr)  # type: ignore[arg-type]  # it has no buffer
         self.guard = subprocess.Popen(  # noqa: ASYNC220
             ["/bin/sh", "-c", GUARD, "spill-guard", str(self.process.pid)],
             stdin=subprocess.PIPE,
@@ -253,7 +255,7 @@ class Child:
             start_new_session=True,
         )
         self.exited = asyncio.Event()
-        self.pipes = await over(self.name, self.process.stdout, self.process.stdin)
+        self.pipes = await connect_pipes(self.name, self.process.stdout, self.process.stdin)
         threading.Thread(target=self._watch, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -264,15 +266,15 @@ class Child:
         else:
             self.process.wait()
         with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(self._has_exited, loop)
+            loop.call_soon_threadsafe(self._note_exit, loop)
 
-    def _has_exited(self, loop: asyncio.AbstractEventLoop, came: int = -1) -> None:
+    def _note_exit(self, loop: asyncio.AbstractEventLoop, bytes_before: int = -1) -> None:
         """Read what it printed last; do not wait for children of its own that hold stdout open."""
         self.exited.set()
-        if came == self.pipes.lines.came:
+        if bytes_before == self.pipes.lines.bytes_read:
             self.pipes.lines.end()
         elif not self.pipes.lines.ended:
-            loop.call_later(LEFT, self._has_exited, loop, self.pipes.lines.came)
+            loop.call_later(GROUP_SECONDS, self._note_exit, loop, self.pipes.lines.bytes_read)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self.pipes.__aiter__()
@@ -287,23 +289,23 @@ class Child:
 
     async def _end(self) -> str:
         self.pipes.close()
-        by_itself = await self._gone_within(PATIENCE)
+        by_itself = await self._wait_exit(CLOSE_SECONDS)
         if not by_itself:
             self._signal(signal.SIGTERM)
-            await self._gone_within(GRACE)
+            await self._wait_exit(TERM_SECONDS)
         self._signal(signal.SIGTERM)
         if _has_others(self.process.pid):
-            await asyncio.sleep(LEFT)
+            await asyncio.sleep(GROUP_SECONDS)
         self._signal(signal.SIGKILL)
         await self.exited.wait()
         code = self.process.wait()
         if self.errors is not None:  # its last words; a child of its own may hold the pipe open
-            await asyncio.to_thread(self.errors.join, GRACE)
+            await asyncio.to_thread(self.errors.join, TERM_SECONDS)
         with suppress(OSError):
             self.guard.communicate(b"done\n")
         return f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
-    async def _gone_within(self, seconds: float) -> bool:
+    async def _wait_exit(self, seconds: float) -> bool:
         with suppress(TimeoutError):
             await asyncio.wait_for(self.exited.wait(), seconds)
         return self.exited.is_set()
@@ -333,7 +335,7 @@ def shows_terminal() -> bool:
     return False
 
 
-def pass_on(stream: FileIO) -> threading.Thread:
+def show_stderr(stream: FileIO) -> threading.Thread:
     """Show all that a server writes, harmless, until it has ended; beside everything else."""
     thread = threading.Thread(target=_pump, args=(stream,), name="spillover-stderr", daemon=True)
     thread.start()
@@ -344,10 +346,10 @@ def _pump(stream: FileIO) -> None:
     decode = getincrementaldecoder("utf-8")("replace").decode
     with suppress(OSError, ValueError), stream:
         while True:
-            data = os.read(stream.fileno(), READ)
+            data = os.read(stream.fileno(), CHUNK_BYTES)
             text = show_controls(decode(data, not data).replace("\r\n", "\n").encode())
-            left = memoryview(text.encode("utf-8", "surrogatepass"))
-            while left:
-                left = left[os.write(STDERR, left) :]
+            rest = memoryview(text.encode("utf-8", "surrogatepass"))
+            while rest:
+                rest = rest[os.write(STDERR, rest) :]
             if not data:
                 return
