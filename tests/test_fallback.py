@@ -65,6 +65,6 @@ def test_whoever_calls_clip_gets_a_clip_that_says_so():
 
 
 def test_what_is_hidden_already_is_counted():
-    text = shorten("head\ntail\n", ValueError(), None, hidden=1_000_000)
+    text = shorten("head\ntail\n", ValueError(), None, missing=1_000_000)
     assert text.startswith("[Output clipped: ")
     assert " of 1,000,010 bytes shown. " in text

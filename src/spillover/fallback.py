@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 #: What may fail without ending a tool call; `testing.strict_selectors` lets nothing pass.
 SURVIVED: tuple[type[Exception], ...] = (Exception,)
-#: A token has at least one byte, and so has a character: within so many bytes every default limit holds.
-MOST_BYTES = DEFAULT_TOKENS
-MOST_LINES = 1_000
-#: What the line that says why, the marker of the gap and a mark take of it.
+#: A token has at least one byte, and so has a character: within this many bytes every default limit holds.
+MAX_BYTES = DEFAULT_TOKENS
+MAX_LINES = 1_000
+#: Bytes reserved for the line that says why, the marker of the gap, and a mark.
 WORDS_BYTES = 200
 
 
@@ -37,28 +37,28 @@ def mark(text: str) -> str:
         return text
 
 
-def shorten(text: str, error: BaseException, limits: Limits | None, *, shares: int = 1, hidden: int = 0) -> str | None:
+def shorten(text: str, error: BaseException, limits: Limits | None, *, shares: int = 1, missing: int = 0) -> str | None:
     """Return both ends of a text, for one of `shares` texts that share the limits; None if it fits as it is.
 
-    `hidden`: so many bytes are missing from the middle of it already.
+    `missing`: bytes that are gone from the middle of it already.
     """
-    given = dict(limits.given()) if limits else {}
-    lines = min(given.pop("lines", MOST_LINES), MOST_LINES) // shares
-    most = (min([MOST_BYTES, *given.values()]) - 1) // shares
-    shown = mark(text)
-    data = shown.encode("utf-8", "replace")
-    if not hidden and len(data) <= most and data.count(b"\n") < lines:
-        return None if shown == text else shown
-    side, rows = max(0, most - WORDS_BYTES) // 2, max(1, lines // 2 - 1)
-    head = _text(b"\n".join(data[:side].split(b"\n")[:rows]))
-    tail = _text(b"\n".join(data[len(data) - side :].split(b"\n")[-rows:]))
+    sizes = dict(limits.given()) if limits else {}
+    max_lines = min(sizes.pop("lines", MAX_LINES), MAX_LINES) // shares
+    max_bytes = (min([MAX_BYTES, *sizes.values()]) - 1) // shares
+    marked = mark(text)
+    data = marked.encode("utf-8", "replace")
+    if not missing and len(data) <= max_bytes and data.count(b"\n") < max_lines:
+        return None if marked == text else marked
+    side, rows = max(0, max_bytes - WORDS_BYTES) // 2, max(1, max_lines // 2 - 1)
+    head = _decode(b"\n".join(data[:side].split(b"\n")[:rows]))
+    tail = _decode(b"\n".join(data[len(data) - side :].split(b"\n")[-rows:]))
     raw = text.encode("utf-8", "replace")
     marks = (head.count(MARK) + tail.count(MARK)) if len(raw) < len(data) else 0  # ours, not the tool's
     shown_bytes = len(head.encode()) + len(tail.encode()) - marks * len(MARK)
-    words, gap = failed(len(raw) + hidden, shown_bytes, type(error).__name__)
-    cut = "\n".join((words, head, gap, mark(tail)))
+    notice, gap = failed(len(raw) + missing, shown_bytes, type(error).__name__)
+    lines = "\n".join((notice, head, gap, mark(tail))).split("\n")
     # Where there is hardly any room, the notice has it.
-    return _text("\n".join(cut.split("\n")[:lines]).encode()[:most])
+    return _decode("\n".join(lines[:max_lines]).encode()[:max_bytes])
 
 
 def clip_plainly(intake: Intake, call: Call, error: Exception) -> Clip:
@@ -68,35 +68,35 @@ def clip_plainly(intake: Intake, call: Call, error: Exception) -> Clip:
     head, tail = intake.held, b""
     if intake.overflowed:
         intake.fail(StoreError(reason))
-        head, tail = read_ends(intake.blob().read, intake.bytes, MOST_BYTES)
+        head, tail = read_ends(intake.blob().read, intake.bytes, MAX_BYTES)
     if call.settings.redact != "off":
         try:
             head, tail = cover_bytes(call.settings, head), cover_bytes(call.settings, tail)
         except Exception:  # noqa: BLE001  this may be what failed: then nothing is shown that was not looked at
             head = tail = b""
-    text = _see(head) + _see(tail)
-    hidden = max(0, intake.bytes - len(text.encode("utf-8", "replace"))) if intake.overflowed else 0
-    shorter = shorten(text, error, call.limits, hidden=hidden)
-    lost = shorter not in (None, mark(text))
+    text = _view(head) + _view(tail)
+    missing = max(0, intake.bytes - len(text.encode("utf-8", "replace"))) if intake.overflowed else 0
+    shorter = shorten(text, error, call.limits, missing=missing)
+    is_lost = shorter not in (None, mark(text))
     lines = intake.meter.lines if intake.overflowed else head.count(b"\n") + (head[-1:] not in (b"", b"\n"))
     return Clip(
         text if shorter is None else shorter,
-        "lost" if lost else "whole",
-        reason=reason if lost else None,
+        "lost" if is_lost else "whole",
+        reason=reason if is_lost else None,
         _total=Size(lines, intake.bytes),
         _count=call.settings.count,
         _limits=call.limits,
     )
 
 
-def _see(data: bytes) -> str:
-    """Return what a person would see; where that fails, what can be printed."""
+def _view(data: bytes) -> str:
+    """Return what a person would see of bytes; where that fails, what can be printed."""
     try:
         return clean(data)
     except Exception:  # noqa: BLE001  this may be what failed
-        return "".join(char for char in _text(data) if char.isprintable() or char in "\n\t")
+        return "".join(char for char in _decode(data) if char.isprintable() or char in "\n\t")
 
 
-def _text(data: bytes) -> str:
-    """Decode; half a character at an edge is left out."""
+def _decode(data: bytes) -> str:
+    """Return bytes as text; half a character at an edge is left out."""
     return data.decode("utf-8", "ignore")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 # Loaded before anything is broken: a name that is imported from a broken module would stay broken for other tests.
 from spillover import Clipper, Limits, MemoryStore
 from spillover.cli import hook
-from spillover.fallback import MOST_BYTES
+from spillover.fallback import MAX_BYTES
 from spillover.hosts import claude_code, find
 from spillover.hosts.hook import PlainCut
 from spillover.hosts.hook import answer as answer_hook
@@ -190,7 +190,7 @@ def test_a_plain_cut_keeps_pictures_and_puts_all_text_into_one_block():
         [picture, {"type": "text", "text": LONG}, 5, {"type": "text", "text": LONG}]
     )
     assert [block["type"] for block in blocks if isinstance(block, dict)] == ["text", "image"]
-    assert len(blocks[0]["text"].encode()) <= MOST_BYTES
+    assert len(blocks[0]["text"].encode()) <= MAX_BYTES
     assert picture in blocks
 
 

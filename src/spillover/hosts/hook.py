@@ -305,7 +305,7 @@ class PlainCut(Struct, frozen=True):
         try:
             covered = self.cover(text)
         except Exception as error:  # noqa: BLE001  nothing is shown that was not searched for secrets
-            return shorten("", error, self.limits, shares=shares, hidden=len(text.encode("utf-8", "replace")))
+            return shorten("", error, self.limits, shares=shares, missing=len(text.encode("utf-8", "replace")))
         short = None if self.program else shorten(covered, self.error, self.limits, shares=shares)
         return covered if short is None and covered != text else short
 
