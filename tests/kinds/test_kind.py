@@ -10,13 +10,15 @@ import random
 import time
 
 import pytest
+from chosen_by import CALL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.document.document import Document, Section
-from spillover.kinds.kind import KINDS, describe, likely_search, recognise
+from spillover.kinds.kind import KINDS, describe, likely_search, recognise, select
 from spillover.kinds.sample import read_hint
+from spillover.kinds.selection import Room
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 
@@ -177,6 +179,17 @@ def test_what_a_call_says_of_itself_makes_up_for_little_evidence(told, text, kin
 def test_an_output_of_several_sections_is_a_log():
     text = written(ROWS).encode()
     assert guess(document(text, (Section(0, 9), Section(9, len(text))))) == ("log",)
+
+
+@pytest.mark.parametrize("text", [json.dumps(OBJECTS), written(ROWS), XML, GIT * 90, base64.b64encode(NOISE).decode()])
+def test_several_sections_and_lost_parts_are_shown_as_a_log(text):
+    data = text.encode()
+    room = Room(lambda spans: sum(span.end - span.start for span in spans) / 9_000)
+    assert select(document(data), room, CALL).kind != "log"
+    assert select(document(data, (Section(0, 9), Section(9, len(data)))), room, CALL).kind == "log"
+    assert (
+        select(document(data, held=BothEnds(MemoryBlob(data[:900]), data[-900:], len(data))), room, CALL).kind == "log"
+    )
 
 
 def test_only_samples_are_read():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from spillover.document.document import Document
 from spillover.kinds import blob, diff, log, markup, page, prose, search, source, table
@@ -34,10 +34,10 @@ class Kind(Protocol):
 
 
 #: Formats: what they are can be seen. A value of JSON may be a blob as well, and stays JSON.
-FORMATS: tuple[Any, ...] = (value, blob, ndjson, near, diff, markup, table, page, prose)
+FORMATS: tuple[Kind, ...] = (value, blob, ndjson, near, diff, markup, table, page, prose)
 #: Lines that a tool took from files. They are tried only if no format was recognised: a file may quote any.
-LISTINGS: tuple[Any, ...] = (source, search)
-KINDS: tuple[Any, ...] = (*FORMATS, *LISTINGS, log)
+LISTINGS: tuple[Kind, ...] = (source, search)
+KINDS: tuple[Kind, ...] = (*FORMATS, *LISTINGS, log)
 #: Kinds in which long strings are cut by what they are.
 JSON_NAMES = (*value.NAMES, *ndjson.NAMES, *near.NAMES)
 
@@ -58,7 +58,7 @@ def select(document: Document, room: Room, call: Call) -> Selection:
     return Selection("log", log.select(document, room, call))
 
 
-def recognise(document: Document, hint: str = "") -> Iterator[tuple[str, Any]]:
+def recognise(document: Document, hint: str = "") -> Iterator[tuple[str, Kind]]:
     """Yield the names of what an output may be with the modules of these kinds, the likeliest first; the last is a log.
 
     Each is tested when it is needed: the first is almost always right.

@@ -41,13 +41,13 @@ _INSIDE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 #: Words of English, of shells and of the arguments of tools, that ask for nothing.
 _EMPTY = frozenset(
     b"""
-    a about all also an and any are as at be been but by can could did do does each every for from get gets had has have
-    how if in into is it its just let like me more most my no not now of on or other our out over own please read run see
-    shall should show so some such tell than that the their them then there these they this those to under up us use used
-    using via want was we were what when where which who why will with would you your
-    bash sh cd cat grep egrep rg find ls head tail sed awk xargs echo sort uniq wc git sudo env dev null true false none
-    content files_with_matches file files path paths command description pattern output output_mode limit offset query
-    type users home tmp usr var src lib main index test tests
+    a about all also an and any are as at be been but by can could did do does each every for from get gets had has
+    have how if in into is it its just let like me more most my no not now of on or other our out over own please
+    read run see shall should show so some such tell than that the their them then there these they this those to
+    under up us use used using via want was we were what when where which who why will with would you your
+    bash sh cd cat grep egrep rg find ls head tail sed awk xargs echo sort uniq wc git sudo env dev null true false
+    none content files_with_matches file files path paths command description pattern output output_mode limit
+    offset query type users home tmp usr var src lib main index test tests
 """.split()
 )
 
@@ -234,7 +234,7 @@ def _promise_of(command: str) -> str:
 
 
 def prints_file(command: str) -> bool:
-    """Tell whether a command prints one file from beginning to end and nothing else: it does not say which part matters."""
+    """Tell whether a command prints one whole file and nothing else: it does not say which part matters."""
     stages = [stage for pipeline in parse(command[:MAX_CHARS]) for stage in pipeline]
     return len(stages) == 1 and stages[0].program in _WHOLE and len(stages[0].verbs) == 1
 

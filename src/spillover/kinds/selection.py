@@ -114,9 +114,6 @@ class Room(Struct, frozen=True):
 
     fill: Fill
 
-    def __call__(self, spans: Sequence[Span]) -> float:  # until every kind asks for `fill`
-        return self.fill(spans)
-
     def largest(self, build: Callable[[int], Sequence[Span]], high: int, *, start: int = 0) -> Sequence[Span]:
         """Return what `build` returns for the largest number with which it fits; nothing where only 0 does."""
         number = self.largest_number(build, high, start=start)

@@ -13,7 +13,7 @@ from spillover.kinds.json.rare import Rare
 from spillover.kinds.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
 from spillover.kinds.pack import group
 from spillover.kinds.sample import SURE, Sample
-from spillover.kinds.selection import Span, join
+from spillover.kinds.selection import Room, Span, join
 from spillover.settings.settings import Call
 
 #: What `Clip.kind` may say.
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from spillover.document.document import Document
     from spillover.kinds.json.gaps import Part
     from spillover.kinds.json.room import Tree
-    from spillover.kinds.selection import Fill
 
 #: Why records at either end are shown.
 FIRST, LAST = "first records", "last records"
@@ -47,18 +46,16 @@ UNLIKE, FEW = 16, 12
 HELD = 32 << 20
 
 
-def select(document: Document, fill: Fill, _call: Call) -> list[Span] | None:
-    """Return whole records, and long ones in part; None if most lines are not JSON, or not one of them fits."""
-    if document.lines < 2 or len(document.sections) > 1 or document.gap[0] != document.gap[1]:
-        return None
-    if not _is_mostly_json(document):
-        return None
+def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
+    """Return whole records, and long ones in part; nothing if most lines are not JSON, or not one of them fits."""
+    if document.lines < 2 or not _is_mostly_json(document):
+        return []
     odd = _find_rare(document)
     records = _Records(document, [*odd.items(), *(each for each in _unlike(document) if each[0] not in odd)])
     most_bytes = 2 * document.reach
-    room = find_room(records.spans, min(document.size, most_bytes) * TEXT_SHARE, most_bytes, fill)
-    spans = [] if room is None else records.spans(room)
-    return explain(spans, records.parts(spans), (FIRST, LAST), document.work) if spans else None
+    size = find_room(records.spans, min(document.size, most_bytes) * TEXT_SHARE, most_bytes, room.fill)
+    spans = [] if size is None else records.spans(size)
+    return explain(spans, records.parts(spans), (FIRST, LAST), document.work) if spans else []
 
 
 def _unlike(document: Document) -> list[tuple[int, str]]:

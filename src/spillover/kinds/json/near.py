@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from spillover.kinds.json import value
 from spillover.kinds.json.almost import find, is_almost, spell
-from spillover.kinds.json.value import show
 from spillover.kinds.sample import Sample
 from spillover.settings.settings import Call
 from spillover.source.blob import MemoryBlob
@@ -15,23 +14,25 @@ from spillover.source.blob import MemoryBlob
 NAMES = ("repr",)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spillover.document.document import Document
-    from spillover.kinds.selection import Fill, Span
+    from spillover.kinds.selection import Room, Span
 
 #: A longer output is left to others.
 CAP = 16 << 20
 
 
-def select(document: Document, fill: Fill, call: Call) -> list[Span] | None:
-    """Return what a value that is nearly JSON shows, and the words around it; None where there is none."""
-    if document.size > CAP or len(document.sections) > 1 or document.gap[0] != document.gap[1]:
-        return None
+def select(document: Document, room: Room, call: Call) -> Sequence[Span]:
+    """Return what a value that is nearly JSON shows, and the words around it; nothing where there is none."""
+    if document.size > CAP:
+        return []
     data = document.blob.read(0, document.size)
     start, end = find(data)
     if start == end:
-        return None
-    value = data[start:end]
-    return show(document, fill, call, value, start) or show(document, fill, call, spell(value) or b"", start)
+        return []
+    text = data[start:end]
+    return value.show(document, room, call, text, start) or value.show(document, room, call, spell(text) or b"", start)
 
 
 def respell(document: Document) -> Document | None:

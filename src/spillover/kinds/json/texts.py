@@ -25,8 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spillover.kinds.selection import Fill
-
     Choose = Callable[[Document, Room, Call], Selection]
 
 #: Strings below these many bytes have no parts worth choosing between.
@@ -87,7 +85,7 @@ def read_string(data: bytes, start: int, end: int) -> tuple[bytes, list[int], li
     return b"".join([*pieces, data[at:end]]), ats, extra
 
 
-def refine(document: Document, spans: Sequence[Span], fill: Fill, choose: Choose, call: Call) -> Sequence[Span]:
+def refine(document: Document, spans: Sequence[Span], room: Room, choose: Choose, call: Call) -> Sequence[Span]:
     """Return the spans of a JSON output with its cut strings chosen by what they are; the same spans where that is no gain."""
     cuts = [(one.end, other.start) for one, other in pairwise(spans) if _cuts_string(one)]
     if not cuts or len(cuts) > MOST_STRINGS or document.gap[0] != document.gap[1]:
@@ -97,18 +95,17 @@ def refine(document: Document, spans: Sequence[Span], fill: Fill, choose: Choose
     texts = [text for text in found_texts if text is not None]
     if not texts:
         return spans
-    rooms = [_shown(spans, text) for text in texts]
+    sizes = [_shown(spans, text) for text in texts]
     best, scale, low, high = spans, 1.0, 0.0, 0.0
     known: dict[tuple[int, int], list[Span]] = {}
     for _ in range(TRIES):
         found = spans
-        for number, (text, room) in enumerate(zip(texts, rooms, strict=True)):
-            given = int(room * scale)
-            key = (number, given)
+        for number, (text, size) in enumerate(zip(texts, sizes, strict=True)):
+            key = (number, int(size * scale))
             if key not in known:
-                known[key] = _choose(document, text, given, choose, call)
+                known[key] = _choose(document, text, key[1], choose, call)
             found = _put(found, text, known[key])
-        full = fill(found)
+        full = room.fill(found)
         if full <= 1:
             best, low = found, scale
             if full >= ENOUGH:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spillover.document.document import Document
     from spillover.kinds.json.gaps import Gaps
     from spillover.kinds.json.room import Tree
-    from spillover.kinds.selection import Fill, Span
+    from spillover.kinds.selection import Room, Span
 
 #: A value larger than this is left to others: all of it is in memory while its parts are found.
 CAP = 64 << 20
@@ -33,24 +33,24 @@ MAX_OUTLINE_BYTES = 16 << 20
 TYPES = {b"{": "object", b"[": "array", b'"': "string", b"t": "true", b"f": "false", b"n": "null"}
 
 
-def select(document: Document, fill: Fill, call: Call) -> list[Span] | None:
-    """Return spans with gaps between them that, once marked, leave one JSON value; None if the output is not JSON, or cannot be shown like that.
+def select(document: Document, room: Room, call: Call) -> Sequence[Span]:
+    """Return spans with gaps between them that, once marked, leave one JSON value; nothing where that cannot be.
 
-    A byte order mark stays before it, as it came.
+    A byte order mark stays before it.
     """
-    if document.size > CAP or len(document.sections) > 1 or document.gap[0] != document.gap[1]:
-        return None
+    if document.size > CAP:
+        return []
     last = document.blob.read(max(0, document.size - BLOCK), document.size).rstrip(b" \t\r\n")[-1:]
     if last not in (b"}", b"]") or not OPENS.match(document.blob.read(0, BLOCK)):
-        return None
-    return show(document, fill, call, document.blob.read(0, document.size))
+        return []
+    return show(document, room, call, document.blob.read(0, document.size))
 
 
-def show(document: Document, fill: Fill, call: Call, data: bytes, base: int = 0) -> list[Span] | None:
+def show(document: Document, room: Room, call: Call, data: bytes, base: int = 0) -> Sequence[Span]:
     """Return what is shown of an output with a value that begins at `base`; what stands around that is shown, too."""
     tree = parse(data, document.work, Query.of(call))
     if tree is None:
-        return None
+        return []
     most_bytes = 2 * document.reach
     high = min(document.size, most_bytes) * TEXT_SHARE
 
@@ -60,13 +60,13 @@ def show(document: Document, fill: Fill, call: Call, data: bytes, base: int = 0)
         inner[-1] = replace(inner[-1], end=document.size)
         return inner
 
-    room = find_room(lambda room: spans(tree.gaps(room)), high, most_bytes, fill)
-    if room is None:
-        return None
-    gaps = tree.gaps(room)
+    size = find_room(lambda size: spans(tree.gaps(size)), high, most_bytes, room.fill)
+    if size is None:
+        return []
+    gaps = tree.gaps(size)
     shown = spans(gaps)
     if _hides_all(tree, gaps.spans(len(data))):
-        return None
+        return []
     parts = [(base + start, base + end, why) for start, end, why in gaps.shown]
     return explain(shown, parts, (FIRST, LAST), document.work)
 
