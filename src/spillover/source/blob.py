@@ -74,7 +74,7 @@ class BothEnds(Struct, frozen=True):
 
 
 def find_gap(blob: Blob) -> tuple[int, int]:
-    """Return where the missing bytes of a blob begin and end; (0, 0) if it is whole."""
+    """Return the range of the missing bytes of a blob; (0, 0) if it is whole."""
     gap: tuple[int, int] = getattr(blob, "gap", (0, 0))
     return gap
 
@@ -94,7 +94,7 @@ def measure(blob: Blob) -> Meter:
 
 
 class LineIndex(Struct, frozen=True):
-    """How many newlines stand before each block of `block` bytes."""
+    """The number of newlines before each block of `block` bytes."""
 
     block: Annotated[int, Meta(gt=0, le=MAX_BLOCK_BYTES)] = BLOCK_BYTES
     before: tuple[int, ...] = (0,)

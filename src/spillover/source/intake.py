@@ -112,7 +112,7 @@ class Filter(Protocol):
 
     @property
     def waiting(self) -> int:
-        """How many bytes are held back."""
+        """The number of bytes that are held back."""
 
     def pieces(self, data: bytes | bytearray | memoryview, stream: str) -> Iterator[tuple[str, bytes | memoryview]]:
         """Yield what may pass now that these bytes have come, as (stream, bytes)."""
@@ -126,7 +126,7 @@ class Cover(Filter, Protocol):
 
     @property
     def count(self) -> int:
-        """How many secrets were covered."""
+        """The number of secrets covered."""
 
 
 class WholeLines:
@@ -207,17 +207,17 @@ class Intake:
 
     @property
     def stored_bytes(self) -> int:
-        """How many bytes are in the store, from the first one on."""
+        """The number of bytes in the store, from the first one on."""
         return self.meter.hashed if self.writer else 0
 
     @property
     def redacted(self) -> int | None:
-        """How many secrets were covered; None if none is looked for."""
+        """The number of secrets covered; None if there is no cover."""
         return None if self._cover is None else self._cover.count
 
     @property
     def received(self) -> int:
-        """How many bytes have come, including those that a filter holds back."""
+        """The number of bytes received, including any that a filter holds back."""
         return self.bytes + sum(stage.waiting for stage in self._filters)
 
     @property
@@ -296,7 +296,7 @@ class Intake:
             self.writer.abandon()
 
     def blob(self) -> Blob:
-        """Return what is kept of it, for random access until it is abandoned."""
+        """Return the bytes that are kept, for random access until the intake is abandoned."""
         self._blobs.append(self._blob())
         return self._blobs[-1]
 

@@ -191,7 +191,7 @@ class _Watcher:
         return Ended(exit_code, timed_out=self.timed_out, signals=tuple(received), still_open=still_open)
 
     def _timeout(self, until: float | None = None) -> float:
-        """Return how long the next wait may take."""
+        """Return the longest time that the next wait may take."""
         now = time.monotonic()
         timeouts = [at - now for at in (self.deadline, self.kill_at, until) if at is not None]
         polls_for_end = self.pidfd is None and until is None
@@ -290,7 +290,7 @@ def _kill(child: subprocess.Popen[bytes], grace: float) -> None:
 
 
 def _count_waiting(fd: int) -> int:
-    """Return how many bytes wait in a pipe; 0 if the system does not say."""
+    """Return the number of bytes that wait in a pipe; 0 if the system does not say."""
     try:
         return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)
     except OSError:

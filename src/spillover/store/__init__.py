@@ -27,7 +27,7 @@ class Writer(Protocol):
         """Return the file descriptor of the bytes written so far, if there is one."""
 
     def blob(self) -> Blob:
-        """Return what has been written so far, so that lines can be selected before it is published."""
+        """Return the bytes written so far, so that lines can be selected before they are published."""
 
     def publish(self, record: Record) -> Record:
         """Make it visible, all at once, and return the record with its ref. Raises StoreError."""

@@ -364,7 +364,7 @@ def _folder(key: str) -> str:
 
 
 def _describe(error: BaseException, operation: str) -> str:
-    """Return what to do about an error, or its message; where a right is missing, with the operation that needs it."""
+    """Return the remedy for an error, or its message; for a missing right, also the operation that needs it."""
     text = str(error)
     remedy = next((words for sign, words in REMEDIES if sign in text), "")
     return f"{remedy} (denied: {operation})" if remedy == NOT_ALLOWED else remedy or _summarize(error)

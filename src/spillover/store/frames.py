@@ -146,7 +146,8 @@ class FrameBlob:
     def load(self, first: int, upto: int) -> dict[int, bytes]:
         """Fetch a range of frames at once, check and cache each, and return them by number."""
         upto = min(upto, len(self._frames.sizes))
-        begin, end = self._starts[first], self._starts[upto]
+        begin = self._starts[first]
+        end = self._starts[upto]
         data = memoryview(self._fetch(begin, end))
         if len(data) != end - begin:
             raise DamagedError(f"{self._name} is damaged: {end - begin:,} bytes were requested, {len(data):,} came.")
@@ -193,7 +194,7 @@ class FrameBlob:
 
 
 def _decompress(frame: memoryview, size: int) -> bytes | None:
-    """Return what one whole frame of this size holds; None for anything else."""
+    """Return the bytes of one complete frame of this size; None for anything else."""
     zstd = load_zstd()
     decompressor = zstd.ZstdDecompressor()
     try:

@@ -92,7 +92,8 @@ class MemoryStore(BaseStore):
     def _resolve(self, ref: str) -> str:
         return resolve(ref, iter(self._outputs))
 
-    def _add(self, record: Record, data: bytes) -> Record:
+    def add(self, record: Record, data: bytes) -> Record:
+        """Add an output and return its record; the oldest outputs make room for it."""
         with self._lock:
             ref = name_for(record.tool, record.sha256)
             present, _ = self._outputs.get(ref, (None, b""))
@@ -145,7 +146,7 @@ class MemoryWriter:
     def publish(self, record: Record) -> Record:
         data = bytes(self._open())
         self.abandon()
-        return self._store._add(record.with_created(time.time()), data)  # noqa: SLF001  the two are one module
+        return self._store.add(record.with_created(time.time()), data)
 
     def abandon(self) -> None:
         self._data = None

@@ -53,7 +53,9 @@ NOT_SAVED = ("ref", "pinned", "path", "only_here")
 #: Numbers and times (in seconds from 1970) as they may stand in a record.
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
 Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
-_CHECK, _DIGITS, _END = b', "check": "', 64, b'"}\n'
+#: How a record ends: the key, the digits of the hash of everything before it, and the closing brace.
+_CHECK = b', "check": "'
+_END = b'"}\n'
 _RUN_FORMAT = b"spillover-run 1\n"
 
 Bytes = bytes  # records have a field of that name
@@ -220,18 +222,18 @@ class Record(Struct, frozen=True, kw_only=True):
         return self.sha256, self.bytes, self.partial, self.produced_bytes, self.produced_lines, self.segments
 
     def with_notices(self, earlier: Record) -> Self:
-        """Return the same record, with the notices that were written before for the same output."""
+        """Return the record with the earlier notices of the same output too."""
         return replace(self, notices=tuple(dict.fromkeys((*earlier.notices, *self.notices)))[-MAX_NOTICES:])
 
     def with_ref(self, ref: str) -> Self:
         return replace(self, ref=ref)
 
     def with_created(self, now: float) -> Self:
-        """Return the same record, with a time if it has none."""
+        """Return the record with a time, if it has none."""
         return self if self.created else replace(self, created=now)
 
     def with_owners(self, first: Owner, *others: Owner) -> Self:
-        """Return the same record for these scopes, with the call of the first one."""
+        """Return the record for these scopes, with the call of the first one."""
         return replace(
             self,
             scope=first.scope,
@@ -273,7 +275,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
         return len(self.data) == record.bytes and self.has_bytes_of(record.ref)
 
     def without_bytes(self, ref: str) -> Self:
-        """Return the same run, without the bytes of an output that was removed."""
+        """Return the run without the bytes of an output that was removed."""
         return replace(self, data=None, ref=ref)
 
 
@@ -389,8 +391,8 @@ def read_facts(data: bytes, number: int = FORMAT) -> dict[str, Any]:
         raise ValueError("it is not JSON") from error
     if not isinstance(facts, dict) or facts.get("spillover") != number:
         raise ValueError("it is not a record of this version")
-    digits = len(data) - len(_END) - _DIGITS
-    text = data[: max(0, digits - len(_CHECK))]
+    check_bytes = len(_CHECK) + HASH_DIGITS + len(_END)
+    text = data[: max(0, len(data) - check_bytes)]
     if data != text + _CHECK + _hash(text) + _END:
         raise ValueError("it was changed after it was written")
     return facts
@@ -412,8 +414,9 @@ def to_record(facts: dict[str, Any], *, ref: str, pinned: bool) -> Record:
 
 
 def _contradiction(record: Record) -> str:
-    """Return what cannot be true of the numbers of a record; "" if nothing is known to be wrong."""
-    block, before = record.index.block, record.index.before
+    """Return the contradiction between the numbers of a record; "" if there is none."""
+    block = record.index.block
+    before = record.index.before
     produced = record.bytes if record.produced_bytes is None else record.produced_bytes
     lines = record.lines if record.produced_lines is None else record.produced_lines
     if len(before) != record.bytes // block + 1:

@@ -109,7 +109,7 @@ class Tally:
         self._fd = fd
 
     def read(self) -> Amount | None:
-        """Return what the folder holds; None where it has to be counted."""
+        """Return the amount in the folder; None if it has to be counted."""
         match = _TALLY_SHAPE.fullmatch(os.pread(self._fd, 64, 0))
         return Amount(int(match[1]), int(match[2])) if match else None
 
@@ -140,7 +140,8 @@ def plan(entries: Iterable[StoredFile], retention: Retention, now: float) -> lis
         if age < retention.grace_seconds or not (is_old or too_big or too_many):
             break  # all that follow are younger
         expired.append(entry.ref)
-        size, count = size - entry.bytes, count - 1
+        size -= entry.bytes
+        count -= 1
     return expired
 
 
@@ -150,7 +151,7 @@ def list_entries(folder: Folder) -> dict[str, tuple[StoredFile, Files]]:
 
 
 def count(folder: Folder) -> Amount:
-    """Return what a folder holds, file by file."""
+    """Return the amount in a folder, counted file by file."""
     outputs = folder.outputs().values()
     return Amount(sum(map(is_whole, outputs)), sum(facts.st_size for files in outputs for facts in files.values()))
 

@@ -81,7 +81,7 @@ def working_folder() -> str | None:
 
 
 def _removed_folder() -> str:
-    """Return what the working folder was called before it was removed, if the system says so."""
+    """Return the former name of a working folder that was removed, if the system says it."""
     try:
         return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
     except OSError:
@@ -151,7 +151,7 @@ class ScopedStore(BaseStore):
         return None if local is None else ScopedStore(local, self._scope)
 
     def for_scope(self, scope: str) -> ScopedStore:
-        """Return the same store as another scope sees it."""
+        """Return the view of another scope."""
         return ScopedStore(self.store, scope)
 
     def writer(self) -> ScopedWriter:
@@ -258,7 +258,7 @@ class ScopedStore(BaseStore):
         return path and path.replace(unused, ref)
 
     def _view(self) -> BaseStore:
-        """Return what this scope may see of the store, or the whole store if that does not tell scopes apart."""
+        """Return the part of the store that this scope may see; all of it if the store does not tell scopes apart."""
         return self.store.for_scope(self.scope)
 
     def _show(self, ref: str, record: Record) -> Record:
