@@ -73,6 +73,7 @@ CRUEL = [
     "seq 3 | | tail",
     "seq 3 | tail -1 # a comment | head",
     "seq 3 |\n\n tail -1",
+    "seq 200000 | grep 1 | head -1; echo ${PIPESTATUS[@]}",
     "exec 3>&1; seq 3 | tail -1 >&3",
     "umask 077; touch file; ls -l file | cut -c1-10 | tail -1",
     "seq 3 | tail -1; exec seq 2",
@@ -285,6 +286,14 @@ def test_a_shell_that_is_not_known_runs_the_line_as_it_came(clipper, tmp_path):
     shell.chmod(0o755)
     ended = run_line("seq 9 | tail -1", clipper, shell=str(shell))
     assert (ended.run.clip.text, ended.notes) == ("seq 9 | tail -1\n", ())
+
+
+def test_a_line_that_the_shell_would_not_read_any_more_runs_unchanged(clipper, tmp_path):
+    shell = tmp_path / "bash"
+    shell.write_text('#!/bin/sh\n[ "$1" = -n ] && exit 2\nexec bash "$@"\n')
+    shell.chmod(0o755)
+    ended = run_line("seq 9 | tail -1", clipper, shell=str(shell))
+    assert (ended.run.clip.text, ended.notes) == ("9\n", ())
 
 
 def test_without_a_folder_for_temporary_files_it_runs_as_it_came(clipper, monkeypatch):
