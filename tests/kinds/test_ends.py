@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from spillover import Clipper, Limits, MemoryStore
 from spillover.document.document import Document, Section
 from spillover.kinds.ends import keep_ends
-from spillover.kinds.selection import largest, share_fairly
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 SHARE = {"head": 1.0, "ends": 0.5, "tail": 0.0}
@@ -145,41 +144,6 @@ def test_looking_is_bounded_by_the_reach():
     seen = document(data, reach=1_000, blob=Watched(data))
     keep_ends(0.5)(seen, of_bytes(500))
     assert Watched.longest <= 1_000
-
-
-@pytest.mark.parametrize(
-    ("room", "sizes", "weights", "given_"),
-    [
-        (10, [3, 3], [1, 1], [3, 3]),  # all fit
-        (10, [20, 20], [1, 1], [5, 5]),
-        (9, [90, 90], [1, 2], [3, 6]),
-        (10, [2, 20], [1, 1], [2, 8]),  # who needs less leaves the rest
-        (10, [1, 3, 20, 20], [1, 1, 1, 1], [1, 3, 3, 3]),
-        (7, [9, 9, 9], [1, 1, 1], [2, 2, 3]),  # the remainder is placed, the same every time
-        (5, [0, 9], [1, 1], [0, 5]),
-        (0, [9, 9], [1, 1], [0, 0]),
-        (5, [], [], []),
-    ],
-)
-def test_room_is_shared_fairly(room, sizes, weights, given_):
-    assert share_fairly(room, sizes, weights) == given_
-
-
-@settings(max_examples=200)
-@given(st.integers(0, 10_000), st.lists(st.tuples(st.integers(0, 5_000), st.integers(1, 5)), max_size=8))
-def test_fair_shares_use_the_room_and_nobody_gets_more_than_they_need(room, wanted):
-    sizes, weights = [size for size, _ in wanted], [weight for _, weight in wanted]
-    shares = share_fairly(room, sizes, weights)
-    assert sum(shares) == min(room, sum(sizes))
-    assert all(0 <= share <= size for share, size in zip(shares, sizes, strict=True))
-    assert share_fairly(room, sizes, weights) == shares
-
-
-@pytest.mark.parametrize("top", [0, 1, 2, 3, 7, 100, 1_000])
-@pytest.mark.parametrize("high", [0, 1, 2, 50, 1_000])
-def test_the_most_that_fits_is_found(high, top):
-    found = largest(high, lambda number: 0.0 if number <= top else 2.0)
-    assert min(high, top) - max(1, top // 100) < found <= min(high, top)
 
 
 ALPHABET = st.sampled_from([b"a", b"\n", b"x" * 70, "é".encode(), "😀".encode() * 20, b"\r\n", b"\x1b[1m"])

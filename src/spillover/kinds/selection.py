@@ -123,14 +123,6 @@ class Room(Struct, frozen=True):
         """Return the largest number up to `high` for which the spans that `build` returns fit."""
         return largest(high, lambda number: self.fill(build(number)), start=start)
 
-    def share(self, part: float) -> Room:
-        """Return a part of the room: 0.25 is a quarter of it."""
-        return Room(lambda spans: self.fill(spans) / part)
-
-    def beside(self, spans: Sequence[Span]) -> Room:
-        """Return the room that is left next to these spans."""
-        return Room(lambda more: self.fill([*spans, *more]))
-
     def capped(self, max_bytes: float) -> Room:
         """Return the room with a limit on the bytes of the output that are shown."""
         return Room(lambda spans: max(self.fill(spans), sum(span.end - span.start for span in spans) / max_bytes))
