@@ -118,12 +118,12 @@ def _marked(found: re.Match[str]) -> str:
 
 def help_of(command: str) -> str:
     """Return the --help of a command as a code block."""
-    from spillover.cli.commands import parser_for  # only pages with a marker need this
+    from spillover.cli.parsing import FILTER, build_parser  # only pages with a marker need this
 
     before = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = str(COLUMNS)
     try:
-        return f"```text\n{parser_for(None if command == 'spill' else command).format_help()}```\n"
+        return f"```text\n{build_parser(FILTER if command == 'spill' else command).format_help()}```\n"
     finally:
         os.environ.pop("COLUMNS")
         if before is not None:

@@ -15,8 +15,7 @@ import spillover.errors
 import spillover.testing
 import spillover.types
 from spillover import profiles
-from spillover.cli.commands import COMMANDS, parser_for
-from spillover.cli.parser import parse
+from spillover.cli.parsing import FILTER, MODULES, build_parser, parse
 
 ROOT = Path(__file__).parent.parent
 
@@ -66,14 +65,14 @@ def test_calls_are_found_behind_pipes_variables_and_comments():
     assert list(spill_calls(text)) == [["--tokens", "4000"], ["list"]]
 
 
-@pytest.mark.parametrize("command", ["spill", *COMMANDS])
+@pytest.mark.parametrize("command", ["spill", *MODULES])
 def test_every_command_is_in_the_reference_with_its_help(command):
     assert f"<!-- help: {command} -->\n```text\nusage: spill" in REFERENCE
 
 
-@pytest.mark.parametrize("command", [None, *COMMANDS])
+@pytest.mark.parametrize("command", [FILTER, *MODULES])
 def test_every_option_is_in_the_reference(command):
-    options = {option for action in parser_for(command)._actions for option in action.option_strings}
+    options = {option for action in build_parser(command)._actions for option in action.option_strings}
     written = set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", REFERENCE))
     assert options <= written
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spillover import Clipper, DirStore, Limits, MemoryStore, Retention
-from spillover.cli.commands import parser_for
+from spillover.cli.parsing import build_parser
 from spillover.errors import RefError, UsageError
 from spillover.kinds.selection import Hidden
 from spillover.notice.hints import CLI, PATH, TOOLS, Hint, file_tools, hints, next_call, search_call, sub_agent
@@ -221,7 +221,7 @@ def test_a_marker_inside_of_json_says_how_much_there_is_and_where_it_begins(gap,
 @pytest.mark.parametrize("pattern", ["it's", "a b", '$HOME `x` "y"', "-v", "a\\|b", "*", "é", "'"])
 def test_the_next_search_can_be_pasted_into_a_shell_whatever_the_pattern_is(pattern):
     said = search_call((CLI,), REF, pattern, "61", context=2, ignore_case=True, fixed=True).removeprefix("Next: ")
-    asked = parser_for("grep").parse_args(shlex.split(said)[2:])
+    asked = build_parser("grep").parse_args(shlex.split(said)[2:])
     assert (asked.ref, asked.pattern, asked.start) == (REF, pattern, "61")
     assert (asked.context, asked.ignore_case, asked.fixed) == (2, True, True)
 

@@ -5,8 +5,7 @@ import subprocess
 
 import pytest
 
-from spillover.cli.arguments import SHELLS
-from spillover.cli.commands import COMMANDS, parser_for
+from spillover.cli.parsing import MODULES, SHELLS, build_parser
 
 BASH = """
 spill() { [[ "$*" == "list --quiet" ]] && printf 'make-7f3a9c2e41d05b86\\nseq-0123456789abcdef\\n'; }
@@ -60,8 +59,8 @@ def test_bash_completes(complete, words, proposed):
 
 
 def test_bash_knows_every_option_of_every_command(complete):
-    for command in COMMANDS:
-        flags = {flag for action in parser_for(command)._actions for flag in action.option_strings}
+    for command in MODULES:
+        flags = {flag for action in build_parser(command)._actions for flag in action.option_strings}
         assert set(complete("spill", command, "-")) == flags
 
 
@@ -69,7 +68,7 @@ def test_bash_knows_every_option_of_every_command(complete):
 def test_the_shell_accepts_the_script(spill, shell):
     said = spill("completion", shell)
     assert (said.returncode, said.stderr) == (0, "")
-    assert all(command in said.stdout for command in COMMANDS)
+    assert all(command in said.stdout for command in MODULES)
     if shell != "powershell" and shutil.which(shell):
         ran = subprocess.run([shell, "-n"], input=said.stdout, capture_output=True, text=True, check=False, timeout=30)
         assert (ran.returncode, ran.stderr) == (0, "")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spillover.cli.installed import sample_event
+from spillover.cli.doctor import sample_event
 from spillover.hosts import AGENTS, find
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
@@ -172,9 +172,9 @@ def test_a_small_output_needs_nothing_that_cuts():
     code = """
 import sys
 before = set(sys.modules)
-from spillover.cli import hook
+from spillover.cli import agents
 from spillover.hosts import find
-hook.answer(find("claude-code"))
+agents.reply_to_stdin(find("claude-code"))
 print(*set(sys.modules) - before)
 """
     asked = json.dumps(question("all is well\n")).encode()
@@ -212,22 +212,22 @@ NEVER_ENDS = {
     "a store": "spillover.store.directory.DirStore.writer = hang",
     "the configuration": "spillover.cli.setup.load = hang",
     "a loop in C": "spillover.cli.setup.load = spin",
-    "the middle of the answer": "spillover.cli.hook.put = half(hang)",
-    "a process that was killed in the middle of the answer": "spillover.cli.hook.put = half(die)",
+    "the middle of the answer": "spillover.cli.agents.write = half(hang)",
+    "a process that was killed in the middle of the answer": "spillover.cli.agents.write = half(die)",
 }
 HANGING = """
 import itertools, os, signal, sys, time
-import spillover.cli, spillover.cli.hook, spillover.cli.setup, spillover.store.directory
+import spillover.cli, spillover.cli.agents, spillover.cli.setup, spillover.store.directory
 def hang(*_, **__):
     time.sleep(3_600)
 def spin(*_, **__):
     sum(itertools.repeat(0))
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
-def half(end, put=spillover.cli.hook.put):
+def half(end, put=spillover.cli.agents.write):
     return lambda text, fd=1: put(text) if fd == 1 else end(os.write(fd, text[:40].encode()))
-answer_in_time = spillover.cli.hook.answer_in_time
-spillover.cli.hook.answer_in_time = lambda host, seconds: answer_in_time(host, 0.5)
+answer_in_time = spillover.cli.agents.reply_in_time
+spillover.cli.agents.reply_in_time = lambda host, seconds: answer_in_time(host, 0.5)
 """
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 # Loaded before anything is broken: a name that is imported from a broken module would stay broken for other tests.
 from spillover import Clipper, Limits, MemoryStore
-from spillover.cli import hook
+from spillover.cli import agents
 from spillover.fallback import MAX_BYTES
 from spillover.hosts import claude_code, find
 from spillover.hosts.hook import PlainCut
@@ -80,8 +80,8 @@ def answer(monkeypatch, tmp_path):
 
     def call(host, event):
         data = event if isinstance(event, bytes) else json.dumps(event).encode()
-        monkeypatch.setattr(hook, "_stdin", lambda: data)
-        said = hook.answer(find(host))
+        monkeypatch.setattr(agents, "_read_stdin", lambda: data)
+        said = agents.reply_to_stdin(find(host))
         return json.loads(said) if said else None
 
     return call
@@ -229,8 +229,8 @@ def test_a_result_that_is_nested_too_deeply_to_parse_is_bounded(answer, monkeypa
         event = f'{{"hook_event_name": "PostToolUse", "tool_name": "mcp__s__t", "tool_response": {blocks}}}'
     else:
         event = f'{{"tool": "s_t", "content": {blocks}}}'
-    monkeypatch.setattr(hook, "_stdin", event.encode)
-    said = hook.answer(find(host))
+    monkeypatch.setattr(agents, "_read_stdin", event.encode)
+    said = agents.reply_to_stdin(find(host))
     assert "[Output clipped: " in said
     assert len(said) < len(LONG)
 
@@ -243,8 +243,8 @@ def test_a_text_inside_blocks_nested_500_deep_does_not_pass_unbounded(monkeypatc
     event = f'{{"tool": "s_t", "content": {blocks}}}'
     if host == "claude-code":
         event = f'{{"hook_event_name": "PostToolUse", "tool_name": "mcp__s__t", "tool_response": {blocks}}}'
-    monkeypatch.setattr(hook, "_stdin", event.encode)
-    said = hook.answer(find(host))
+    monkeypatch.setattr(agents, "_read_stdin", event.encode)
+    said = agents.reply_to_stdin(find(host))
     assert "[Output clipped: " in said
     assert len(said) < len(LONG)
 
@@ -259,7 +259,7 @@ def test_an_integer_with_more_digits_than_python_reads_lets_nothing_pass(answer,
 def test_finding_what_is_too_deep_takes_time_in_proportion_to_the_event(piece, grows_as_fast_as_its_text):
     def work(size):
         text = piece * (size // len(piece))
-        return lambda: without_the_deepest(text, hook.DEEPEST, hook.TOO_DEEP)
+        return lambda: without_the_deepest(text, agents.MAX_DEPTH, agents.TOO_DEEP)
 
     grows_as_fast_as_its_text(work, 20_000, 80_000, margin=2, floor=0.005)
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spillover.cli.parser import parse
+from spillover.cli.parsing import parse
 from spillover.errors import UsageError
 from spillover.hosts import AGENTS, find
 from spillover.hosts.edits import read_jsonc

@@ -3,10 +3,11 @@
 import os
 
 import pytest
+from msgspec.structs import replace
 
-from spillover.cli import exits, main
-from spillover.cli.commands import COMMANDS, FILTER, GROUPS, parser_for
-from spillover.cli.parser import parse
+from spillover.cli import main, output
+from spillover.cli.outputs import COMMANDS
+from spillover.cli.parsing import FILTER, MODULES, build_parser, find_command, parse
 from spillover.testing import HOSTILE_REFS
 
 
@@ -25,11 +26,11 @@ def called(tmp_path, monkeypatch, capfd):
     return call
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", MODULES)
 def test_the_help_of_every_command_has_examples_that_parse(called, command):
     code, out, err = called(command, "--help")
     assert (code, err) == (0, "")
-    examples = COMMANDS[command][2]
+    examples = find_command(command).examples
     assert examples
     for example in examples:
         assert f"  {example}\n" in out
@@ -41,18 +42,17 @@ def test_the_help_of_every_command_has_examples_that_parse(called, command):
 def test_the_help_of_the_filter_names_every_command(called):
     code, out, err = called("--help")
     assert (code, err) == (0, "")
-    assert all(f"  {command} " in out and COMMANDS[command][0] in out for command in COMMANDS)
-    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
-    assert all(f"  {example}\n" in out for example in FILTER[1])
+    assert all(f"  {command} " in out and find_command(command).about in out for command in MODULES)
+    assert all(f"  {example}\n" in out for example in find_command(FILTER).examples)
 
 
-@pytest.mark.parametrize("command", [None, *COMMANDS])
+@pytest.mark.parametrize("command", [FILTER, *MODULES])
 def test_every_option_says_what_it_does(command):
-    assert all(action.help for action in parser_for(command)._actions)
+    assert all(action.help for action in build_parser(command)._actions)
 
 
 @pytest.mark.parametrize("columns", ["80", "200"])
-@pytest.mark.parametrize("command", [None, *COMMANDS])
+@pytest.mark.parametrize("command", [FILTER, *MODULES])
 def test_help_wraps_at_80_columns(called, monkeypatch, command, columns):
     monkeypatch.setenv("COLUMNS", columns)
     code, out, err = called("help", *filter(None, [command]))
@@ -107,9 +107,9 @@ WRONG = [
     (["grep", "--invert", "a-1", "x"], "unknown option --invert. Did you mean --invert-match?"),
     (
         ["init", "claudecode"],
-        "'claudecode' is not a host; use claude-code, opencode, codex, gemini, copilot, cline, pi, mcp-json, shell. Did you mean claude-code?",
+        "'claudecode' is not a host; use claude-code, opencode, codex, gemini, copilot, cline, pi, shell, mcp-json. Did you mean claude-code?",
     ),
-    (["init", "cursor"], "mcp-json, shell. For cursor: `spill init mcp-json ~/.cursor/mcp.json`."),
+    (["init", "cursor"], "shell, mcp-json. For cursor: `spill init mcp-json ~/.cursor/mcp.json`."),
     (["init", "claude-code", "extra"], "'extra' is not expected here: FILE is only for mcp-json."),
     (["init", "--all", "extra"], "'extra' is not a host"),
     (["help", "gerp"], "unknown command 'gerp'. Did you mean `spill help grep`?"),
@@ -166,7 +166,7 @@ WRONG = [
 )
 def test_wrong_use_is_exit_2_with_a_reason_and_never_a_traceback(called, words, why):
     code, out, err = called(*words)
-    assert (code, out) == (exits.USAGE, "")
+    assert (code, out) == (output.EXIT_USAGE, "")
     assert why in err
     assert len(err) < 2_000
 
@@ -177,7 +177,7 @@ def test_wrong_use_is_exit_2_with_a_reason_and_never_a_traceback(called, words, 
 def test_a_hostile_ref_is_no_ref(called, command):
     for hostile in filter(lambda each: isinstance(each, str), HOSTILE_REFS):
         code, out, err = called(command[0], "--", hostile, *command[1:])
-        assert (code, out) == (exits.USAGE, "")
+        assert (code, out) == (output.EXIT_USAGE, "")
         assert len(err) < 500
 
 
@@ -202,13 +202,13 @@ def test_what_is_our_own_fault_is_said_to_be_so(monkeypatch, capfd):
     def broken(_):
         raise RuntimeError("oops")
 
-    monkeypatch.setattr("spillover.cli.parser._function", lambda _: broken)
-    assert main(["list"]) == exits.BUG
+    monkeypatch.setitem(COMMANDS, "list", replace(COMMANDS["list"], run=broken))
+    assert main(["list"]) == output.EXIT_BUG
     err = capfd.readouterr().err
     assert err.startswith("spill: this is a bug in spill: RuntimeError: oops\n")
     assert "Traceback" not in err
     monkeypatch.setenv("SPILLOVER_DEBUG", "1")
-    assert main(["list"]) == exits.BUG
+    assert main(["list"]) == output.EXIT_BUG
     err = capfd.readouterr().err
     assert "Traceback" in err
     assert "RuntimeError: oops" in err
@@ -217,21 +217,21 @@ def test_what_is_our_own_fault_is_said_to_be_so(monkeypatch, capfd):
 @pytest.mark.parametrize(
     ("raised", "code"),
     [
-        (KeyboardInterrupt(), exits.INTERRUPTED),
-        (OSError(28, "No space left on device"), exits.UNWRITTEN),
+        (KeyboardInterrupt(), output.EXIT_INTERRUPTED),
+        (OSError(28, "No space left on device"), output.EXIT_UNWRITTEN),
     ],
 )
 def test_what_is_nobodys_fault_has_its_own_code(monkeypatch, capfd, raised, code):
     def ended(_):
         raise raised
 
-    monkeypatch.setattr("spillover.cli.parser._function", lambda _: ended)
+    monkeypatch.setitem(COMMANDS, "list", replace(COMMANDS["list"], run=ended))
     assert main(["list"]) == code
     assert "bug" not in capfd.readouterr().err
 
 
 def test_no_two_exit_codes_are_the_same_and_none_is_a_shells_own():
-    codes = [value for name, value in vars(exits).items() if name.isupper()]
+    codes = [value for name, value in vars(output).items() if name.startswith("EXIT_")]
     assert len(codes) == len(set(codes))
     assert not {124, 126, 127} & set(codes)
 

@@ -14,7 +14,7 @@ import pytest
 
 import spillover.cli
 from spillover import DirStore
-from spillover.cli.output import make_harmless, put_json
+from spillover.cli.output import escape_controls, write_json
 from spillover.store.record import Record
 from spillover.testing import put
 
@@ -105,10 +105,11 @@ def test_hostile_configuration_is_harmless_in_what_is_said_of_it(tmp_path, debug
 
 def test_a_traceback_for_debugging_is_harmless(tmp_path):
     code = (
-        "import sys; import spillover.cli.parser as p; from spillover.cli import main\n"
+        "import sys; import spillover.cli.run; from spillover.cli import main\n"
         "def broken(_): raise RuntimeError(sys.argv[1])\n"
-        "p._function = lambda _: broken\n"
-        "sys.exit(main(['list']))"
+        "from msgspec.structs import replace; commands = spillover.cli.run.COMMANDS\n"
+        "commands['run'] = replace(commands['run'], run=broken)\n"
+        "sys.exit(main(['run', '--', 'true']))"
     )
     for debug in ("", "1"):
         ran = subprocess.run(
@@ -123,7 +124,7 @@ def test_a_traceback_for_debugging_is_harmless(tmp_path):
     "value", ["é漢😀", "a\x7fb", "a\x9bb", "a\u202eb", "a\U000e0041b", "a\ud800b", "a\x1bb", "می‌خ"]
 )
 def test_json_is_harmless_and_still_the_same_value(value, capfd):
-    put_json({"key": value})
+    write_json({"key": value})
     printed = capfd.readouterr().out
     assert_harmless(printed.encode())
     assert json.loads(printed) == {"key": value}
@@ -181,13 +182,13 @@ def test_a_list_is_as_wide_as_the_terminal_and_whole_for_a_program(tmp_path):
 
 def test_what_is_plain_stays_as_it_is():
     for text in ("", "spill: ok\n\ttabbed\n", "é漢😀 👩‍👩‍👧 می‌خواهم\n"):
-        assert make_harmless(text) == text
+        assert escape_controls(text) == text
 
 
 #: Where the command line may write without `put`, and why.
 WRITERS = {
     ("output.py", "os.write"): "put itself",
-    ("commands.py", "sys.stderr"): "compared with, to know where argparse wants to write",
+    ("parsing.py", "sys.stderr"): "compared with, to know where argparse wants to write",
     ("__init__.py", "sys.stdout"): "flushed",
 }
 

@@ -14,8 +14,8 @@ from spillover.hosts.install import targets
 SOURCES = Path(spillover.__file__).parent
 #: Examples in the help, the profile of a system that is also an agent, and the models that have the name of an agent.
 MENTIONS = {
-    "cli/arguments.py": {"opencode"},
-    "cli/commands.py": {"claude-code", "opencode", "codex"},
+    "cli/parsing.py": {"opencode"},
+    "cli/agents.py": {"claude-code", "opencode", "codex"},
     "tokens.py": {"codex", "gemini"},
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from mcp import MCPError
 
-from spillover.cli import exits
+from spillover.cli.output import EXIT_SERVER_ENDED
 from spillover.store import verify
 
 SERVERS = Path(__file__).parent / "servers"
@@ -109,7 +109,7 @@ def test_a_call_in_flight_is_answered_with_an_error_and_the_exit_is_clear(mcp, g
     [said] = [json.loads(process.stdout.readline())]
     assert said["id"] == 7
     assert f"{how} during this call" in said["error"]["message"]
-    assert process.wait(PATIENCE) == exits.GONE
+    assert process.wait(PATIENCE) == EXIT_SERVER_ENDED
     assert how in process.stderr.read()
 
 
@@ -124,7 +124,7 @@ def test_a_call_that_was_waiting_for_the_list_is_answered_too(mcp):
     process.stdin.write('{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}}\n')
     process.stdin.flush()
     assert "exit code 5" in json.loads(process.stdout.readline())["error"]["message"]
-    assert process.wait(PATIENCE) == exits.GONE
+    assert process.wait(PATIENCE) == EXIT_SERVER_ENDED
 
 
 def test_what_was_asked_before_the_client_left_is_answered(mcp):
@@ -204,7 +204,7 @@ def test_a_server_at_a_url_where_nobody_is_gives_an_error(mcp):
     process.stdin.write('{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}\n')
     process.stdin.flush()
     assert "no longer there" in json.loads(process.stdout.readline())["error"]["message"]
-    assert process.wait(PATIENCE) == exits.GONE
+    assert process.wait(PATIENCE) == EXIT_SERVER_ENDED
     assert "127.0.0.1:9" in process.stderr.read()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spillover.cli import exits
+from spillover.cli.output import EXIT_OK, EXIT_UNWRITTEN, EXIT_USAGE
 
 PATIENCE = 60  # seconds; only guards against hanging
 PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
@@ -16,21 +16,21 @@ PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 #: redirections → exit code, stderr, whether the ping is answered
 ENDS = {
-    "< /dev/null": (exits.OK, "", False),
-    "< asked.jsonl": (exits.OK, "", True),
-    "< asked.jsonl > said.jsonl": (exits.OK, "", True),
-    "< empty": (exits.OK, "", False),
-    "<&-": (exits.USAGE, "stdin is closed", False),
-    "<&- >&-": (exits.USAGE, "stdin is closed", False),
-    "<&- >&- 2>&-": (exits.USAGE, "", False),
-    "< /dev/zero": (exits.USAGE, "neither a pipe nor a file", False),
-    "< asked.jsonl >&-": (exits.OK, "", False),
-    "< asked.jsonl > /dev/null": (exits.OK, "", False),
-    "< asked.jsonl > /dev/full": (exits.UNWRITTEN, "No space left", False),
-    "< pipe > /dev/full": (exits.UNWRITTEN, "No space left", False),
-    "< pipe": (exits.OK, "", True),
-    "< pipe >&-": (exits.OK, "", False),
-    "< pipe > said.jsonl": (exits.OK, "", True),
+    "< /dev/null": (EXIT_OK, "", False),
+    "< asked.jsonl": (EXIT_OK, "", True),
+    "< asked.jsonl > said.jsonl": (EXIT_OK, "", True),
+    "< empty": (EXIT_OK, "", False),
+    "<&-": (EXIT_USAGE, "stdin is closed", False),
+    "<&- >&-": (EXIT_USAGE, "stdin is closed", False),
+    "<&- >&- 2>&-": (EXIT_USAGE, "", False),
+    "< /dev/zero": (EXIT_USAGE, "neither a pipe nor a file", False),
+    "< asked.jsonl >&-": (EXIT_OK, "", False),
+    "< asked.jsonl > /dev/null": (EXIT_OK, "", False),
+    "< asked.jsonl > /dev/full": (EXIT_UNWRITTEN, "No space left", False),
+    "< pipe > /dev/full": (EXIT_UNWRITTEN, "No space left", False),
+    "< pipe": (EXIT_OK, "", True),
+    "< pipe >&-": (EXIT_OK, "", False),
+    "< pipe > said.jsonl": (EXIT_OK, "", True),
 }
 
 

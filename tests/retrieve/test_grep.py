@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.api import Clipper
-from spillover.cli.commands import parser_for
+from spillover.cli.parsing import build_parser
 from spillover.errors import UsageError
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
@@ -68,7 +68,7 @@ def follow(clipper, answer, patience=5_000):
     """Search on by pasting each next step, until there is none."""
     answers = [answer.text]
     while step := re.search(r"Next: spill (grep .*)\]$", answers[-1]):
-        asked = parser_for("grep").parse_args(shlex.split(step[1])[1:])
+        asked = build_parser("grep").parse_args(shlex.split(step[1])[1:])
         answer = clipper.grep(
             asked.ref,
             asked.pattern,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.api import Clipper
-from spillover.cli.commands import parser_for
+from spillover.cli.parsing import build_parser
 from spillover.errors import RefError
 from spillover.kinds.log import outline as log_outline
 from spillover.kinds.log.outline import survey
@@ -131,7 +131,7 @@ def test_how_to_go_on(data, said):
 def test_the_next_step_can_be_pasted(path):
     answer = outline(path.read_bytes())
     step = shlex.split(re.search(r"Next: spill (read .*)\]$", answer.text)[1])
-    asked = parser_for("read").parse_args(step[1:])
+    asked = build_parser("read").parse_args(step[1:])
     there = CLIPPER.read(asked.ref, lines=asked.range, bytes=asked.byte_range, columns=asked.columns)
     assert there.ref == answer.ref
     assert there.ranges

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover.api import Clipper
-from spillover.cli.commands import parser_for
+from spillover.cli.parsing import build_parser
 from spillover.errors import RefError, UsageError
 from spillover.settings.limits import Limits
 from spillover.store.memory import MemoryStore
@@ -117,7 +117,7 @@ def follow(clipper, ref, text, patience=10_000):
     """Read on by pasting each next step, until the end; what was shown, answer by answer."""
     answers = [text]
     while step := re.search(r"Next: spill (read .*)\]$", answers[-1]):
-        asked = parser_for("read").parse_args(shlex.split(step[1])[1:])
+        asked = build_parser("read").parse_args(shlex.split(step[1])[1:])
         answer = clipper.read(asked.ref, lines=asked.range, bytes=asked.byte_range, columns=asked.columns)
         assert clipper.settings.limits.hold(answer.text, clipper.settings.count)
         answers.append(answer.text)

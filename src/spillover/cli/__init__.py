@@ -4,60 +4,67 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from contextlib import suppress
 
-from spillover.cli import exits
+from spillover.cli.output import (
+    EXIT_BUG,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_UNWRITTEN,
+    EXIT_USAGE,
+    write_error,
+)
+from spillover.cli.parsing import parse
+from spillover.errors import SpilloverError, StoreError
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run `spill` and return its exit code."""
-    return _run(sys.argv[1:] if argv is None else argv)
+    """Run `spill` and return its exit code. Messages go to stderr, and a closed pipe is success."""
+    _open_closed_streams()
+    _restore_locale()
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except StoreError as error:
+        message = str(error).rstrip(".")
+        remedy = "" if ";" in message else "; `spill doctor` checks the store"
+        return _fail(f"{message}{remedy}.", EXIT_USAGE)
+    except SpilloverError as error:
+        return _fail(str(error), EXIT_USAGE)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain while it ends
+        return EXIT_OK
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not error.filename and _is_folder_removed():
+            return _fail("the working folder was removed; change to another one.", EXIT_USAGE)
+        path = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""
+        return _fail(f"{error.strerror or error}{path}", EXIT_UNWRITTEN)
+    except Exception as error:  # noqa: BLE001  a bug of ours, which is reported as one
+        if os.environ.get("SPILLOVER_DEBUG"):
+            return _fail(traceback.format_exc(), EXIT_BUG)
+        what = f"{type(error).__name__}: {error}"
+        return _fail(f"this is a bug in spill: {what}\nSPILLOVER_DEBUG=1 shows where; please report it.", EXIT_BUG)
 
 
 def _run(argv: list[str]) -> int:
-    """Run one command; complaints go to stderr, and a closed pipe is success."""
-    from spillover.cli.parser import parse  # so that what goes wrong there is told here
-    from spillover.errors import SpilloverError, StoreError
-
-    _open_what_is_closed()
-    _undo_coercion()
     try:
-        try:
-            function, arguments = parse(argv)
-        except SystemExit as ended:  # argparse has said what there is to say
-            code = int(ended.code or exits.OK)
-        else:
-            code = function(arguments)
-        sys.stdout.flush()
-    except StoreError as error:
-        said = str(error).rstrip(".")
-        remedy = "" if ";" in said else "; `spill doctor` checks the store"
-        return _complain(f"{said}{remedy}.", exits.USAGE)
-    except SpilloverError as error:
-        return _complain(str(error), exits.USAGE)
-    except BrokenPipeError:
-        # Python would complain about it once more while it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return exits.OK
-    except KeyboardInterrupt:
-        return exits.INTERRUPTED
-    except OSError as error:
-        if isinstance(error, FileNotFoundError) and not error.filename and _is_nowhere():
-            return _complain("the working folder was removed; change to another one.", exits.USAGE)
-        where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""
-        return _complain(f"{error.strerror or error}{where}", exits.UNWRITTEN)
-    except Exception as error:  # noqa: BLE001  a bug of ours, which is said to be one
-        if os.environ.get("SPILLOVER_DEBUG"):
-            from traceback import format_exc
-
-            return _complain(format_exc(), exits.BUG)
-        what = f"{type(error).__name__}: {error}"
-        return _complain(f"this is a bug in spill: {what}\nSPILLOVER_DEBUG=1 shows where; please report it.", exits.BUG)
+        command, arguments = parse(argv)
+    except SystemExit as ended:  # argparse has printed the help, or what is wrong
+        code = int(ended.code or EXIT_OK)
+    else:
+        code = command.run(arguments)
+    sys.stdout.flush()
     return code
 
 
-def _is_nowhere() -> bool:
-    """Return whether somebody has removed the working folder."""
+def _fail(message: str, code: int) -> int:
+    write_error(message)
+    return code
+
+
+def _is_folder_removed() -> bool:
     try:
         os.getcwd()
     except FileNotFoundError:
@@ -65,7 +72,7 @@ def _is_nowhere() -> bool:
     return False
 
 
-def _open_what_is_closed() -> None:
+def _open_closed_streams() -> None:
     """Open /dev/null for each standard stream that is closed, or the next file we open would get its number."""
     if sys.stdin is None:
         null = os.open(os.devnull, os.O_RDONLY)  # not inherited: for a command of ours it stays closed
@@ -81,20 +88,13 @@ def _open_what_is_closed() -> None:
             setattr(sys, name, os.fdopen(fd, "w", closefd=False))
 
 
-def _undo_coercion() -> None:
-    """Put LC_CTYPE back where Python has set it itself, as it does in the locale C: commands of ours were not given it."""
+def _restore_locale() -> None:
+    """Undo the LC_CTYPE that Python sets itself in the locale C: a command of ours should not inherit it."""
     if not os.environ.get("LC_CTYPE", "").lower().endswith(("utf-8", "utf8")):
         return
-    with suppress(OSError), open("/proc/self/environ", "rb") as given:  # as it was before Python began
-        as_given = [each for each in given.read().split(b"\0") if each.startswith(b"LC_CTYPE=")]
-        if not as_given:
+    with suppress(OSError), open("/proc/self/environ", "rb") as file:  # the environment before Python started
+        before = [entry for entry in file.read().split(b"\0") if entry.startswith(b"LC_CTYPE=")]
+        if not before:
             del os.environ["LC_CTYPE"]
         else:
-            os.environb[b"LC_CTYPE"] = as_given[0].partition(b"=")[2]
-
-
-def _complain(message: str, code: int) -> int:
-    from spillover.cli.output import complain
-
-    complain(message)
-    return code
+            os.environb[b"LC_CTYPE"] = before[0].partition(b"=")[2]

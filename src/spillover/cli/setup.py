@@ -5,60 +5,64 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import Any
 
 from msgspec.structs import replace
 
 from spillover.api import Clipper
-from spillover.cli.output import complain
+from spillover.cli.output import write_error
 from spillover.errors import SpilloverError, UsageError
 from spillover.hosts import find_agents, limits_of_failing
-from spillover.notice.hints import Hint
+from spillover.notice.hints import CLI, Hint, with_options
 from spillover.profiles import NAMES as PROFILES
 from spillover.settings.limits import SMALLEST
 from spillover.settings.load import PREFIX, VARIABLES, Loaded, load
 from spillover.settings.load import PROFILES as PROFILE_OPTIONS
 from spillover.settings.settings import REDACT, Call
 from spillover.settings.trust import CONFIG_VARIABLE, FILE, candidates, read_small
+from spillover.since.earlier import GOOD_IF_ANY
 from spillover.store.folder import expand, user_folder
+from spillover.store.record import EVERY
+from spillover.store.scopes import folder_scope
 
 #: Variables that say where outputs go, and who finds them there.
-WHERE = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")
+PLACE_VARIABLES = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")
 
-#: Arguments that are settings, by the name they have in the configuration.
+#: Arguments that are settings, by their names in the configuration.
 SETTINGS = ("profile", "lines", "bytes", "chars", "tokens", "tokenizer", "keep", "since", "store", "scope")
-#: Whoever reads what this command prints can most likely run it, and open files.
+#: The reader of what this command prints can most likely run it, and open files.
 HINTS = ("cli", "path")
-#: Where limits are not above the smallest by so much, nothing is taken from them for a newline.
-ROOMY = 1.5
+#: Limits below this multiple of the smallest are not lowered to make room for a newline.
+ROOMY_FACTOR = 1.5
 
 
-def clipper(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) -> Clipper:
+def make_clipper(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) -> Clipper:
     """Return the Clipper for this call: the command line, then the environment, then files, then defaults.
 
     With the usual hints, what is printed is read in a shell, and fits the agent whose shell that is.
     """
-    given = _given(arguments)
-    everything = getattr(arguments, "all_scopes", False)
-    if everything and "scope" in given:
+    options = _read_options(arguments)
+    all_scopes = getattr(arguments, "all_scopes", False)
+    if all_scopes and "scope" in options:
         raise UsageError("--scope and --all-scopes cannot be combined; use one of them.")
-    made, complaint = _made(given, hints, everything=everything)
+    clipper, complaint = _load_clipper(options, hints, all_scopes=all_scopes)
     if complaint:
-        complain(complaint)
-    return made
+        write_error(complaint)
+    return clipper
 
 
-def leave_room(made: Clipper) -> Clipper:
+def reserve_newline(clipper: Clipper) -> Clipper:
     """Return the Clipper with limits that leave room for the newline at the end of an answer."""
     less = {
         name: value - 1
-        for name, value in made.settings.limits.given()
-        if name != "lines" and value - 1 >= ROOMY * SMALLEST[name]
+        for name, value in clipper.settings.limits.given()
+        if name != "lines" and value - 1 >= ROOMY_FACTOR * SMALLEST[name]
     }
     try:
-        return made.but(replace(made.settings.limits, **less))
+        return clipper.but(replace(clipper.settings.limits, **less))
     except UsageError:  # by the caller's own counter, there is no room at all
-        return made
+        return clipper
 
 
 def lower_if_failed(call: Call, exit_code: int) -> Call:
@@ -81,17 +85,15 @@ def compare_if_failed(call: Call, exit_code: int) -> Call:
     """
     if not exit_code or call.since != "auto":
         return call
-    from spillover.since.earlier import GOOD_IF_ANY  # most commands do not fail
-
     return replace(call, since=GOOD_IF_ANY)
 
 
-def ends_with_newline(text: str, call: Call) -> bool:
+def has_room_for_newline(text: str, call: Call) -> bool:
     """Return whether a text may get a newline at its end and still fit; a profile's words stand outside the limits anyway."""
     return call.settings.notice_is_outside or call.limits.hold(text + "\n", call.settings.count)
 
 
-def make_clipper_anyway(
+def clipper_or_defaults(
     arguments: argparse.Namespace | None,
     hints: tuple[str, ...] = HINTS,
     cwd: str | None = None,
@@ -101,16 +103,16 @@ def make_clipper_anyway(
 
     A wrong option on the command line is still an error.
     """
-    given = _given(arguments) if arguments else {}
+    options = _read_options(arguments) if arguments else {}
     try:
-        return _made(given, hints, cwd, project=project)
+        return _load_clipper(options, hints, cwd, project=project)
     except SpilloverError as error:
         wrong = str(error)
-    given["redact"] = _read_redact(os.environ, cwd)
-    covered = "" if given["redact"] == "off" else ", and secrets are covered"
-    for environ, left in _without(os.environ):
+    options["redact"] = _read_redact(os.environ, cwd)
+    covered = "" if options["redact"] == "off" else ", and secrets are covered"
+    for environ, left in _reduced_environments(os.environ):
         try:
-            return _made(given, hints, cwd, environ, project=project)[
+            return _load_clipper(options, hints, cwd, environ, project=project)[
                 0
             ], f"{wrong} Until that is fixed, {left}{covered}."
         except SpilloverError as error:
@@ -118,10 +120,10 @@ def make_clipper_anyway(
     raise last
 
 
-def _without(environ: Mapping[str, str]) -> Iterator[tuple[dict[str, str], str]]:
+def _reduced_environments(environ: Mapping[str, str]) -> Iterator[tuple[dict[str, str], str]]:
     """Yield the environment without the files; then without our variables but those that say where outputs go; then without any."""
     others = {name: value for name, value in environ.items() if not name.startswith(PREFIX)} | {CONFIG_VARIABLE: "none"}
-    places = {name: environ[name] for name in WHERE if name in VARIABLES and name in environ}
+    places = {name: environ[name] for name in PLACE_VARIABLES if name in VARIABLES and name in environ}
     yield {**environ, CONFIG_VARIABLE: "none"}, "no configuration file is read"
     if places:
         yield {**others, **places}, f"no configuration file is read, and of the variables only {' and '.join(places)}"
@@ -140,64 +142,63 @@ def _read_redact(environ: Mapping[str, str], cwd: str | None) -> str:
     return "stored" if word or any(file and b"stored" in file.data for file in files) else "shown"
 
 
-def _given(arguments: argparse.Namespace) -> dict[str, object]:
-    given = {name: value for name in SETTINGS if (value := getattr(arguments, name, None)) is not None}
+def _read_options(arguments: argparse.Namespace) -> dict[str, object]:
+    options = {name: value for name in SETTINGS if (value := getattr(arguments, name, None)) is not None}
     for option in getattr(arguments, "profile_option", None) or ():
         key, equals, value = option.partition("=")
         if not equals:
             raise UsageError(f"--profile-option {option}: expected KEY=VALUE.")
-        if given.get("profile") not in PROFILES:
+        if options.get("profile") not in PROFILES:
             raise UsageError(f"--profile-option needs --profile; use one of {', '.join(PROFILES)}.")
-        given[f"{PROFILE_OPTIONS}{given['profile']}.{key}"] = value
-    return given
+        options[f"{PROFILE_OPTIONS}{options['profile']}.{key}"] = value
+    return options
 
 
-def _made(
-    given: Mapping[str, object],
+def _load_clipper(
+    options: Mapping[str, object],
     hints: tuple[str, ...],
     cwd: str | None = None,
     environ: Mapping[str, str] | None = None,
     *,
     project: str | None = None,
-    everything: bool = False,
+    all_scopes: bool = False,
 ) -> tuple[Clipper, str]:
     """Return the Clipper, and which keys of its files are unknown."""
     agents = find_agents(os.environ)
-    settings = load(given=given, cwd=cwd, environ=environ, agents=agents if hints is HINTS else ())
+    settings = load(given=options, cwd=cwd, environ=environ, agents=agents if hints is HINTS else ())
     if project is not None:
         settings = replace(settings, project=project)
     others: dict[str, Any] = {"agent": agents[-1] if agents else None}
     if settings.values["hints"].origin == "default":
-        others["hints"] = _going_back(hints, given, everything=everything, elsewhere=_elsewhere(settings, cwd, project))
-    if everything:
-        from spillover.store.record import EVERY  # only for a person who asks
-
+        others["hints"] = _hints_for_reader(
+            hints, options, all_scopes=all_scopes, session_scope=_session_scope(settings, cwd, project)
+        )
+    if all_scopes:
         others["scope"] = EVERY
     return Clipper(settings=settings.settings(**others)), settings.complaint
 
 
-def _going_back(
-    hints: tuple[str, ...], given: Mapping[str, object], *, everything: bool, elsewhere: str | None
+def _hints_for_reader(
+    hints: tuple[str, ...], options: Mapping[str, object], *, all_scopes: bool, session_scope: str | None
 ) -> tuple[str | Hint, ...]:
-    """Return the hints, with the options that whoever pastes a step needs to find the output where this call left it."""
-    scope = given.get("scope") or elsewhere
-    named = {"--store": given.get("store"), "--scope": scope}
-    if "cli" not in hints or not (everything or any(named.values())):
+    """Return the hints, with the options that a pasted step needs to find the output where this call left it."""
+    places = {"--store": options.get("store"), "--scope": options.get("scope") or session_scope}
+    if "cli" not in hints or not (all_scopes or any(places.values())):
         return hints
-    from shlex import quote  # only for those who say where
-
-    from spillover.notice.hints import CLI, with_options
-
-    options = [f"{option} {quote(str(value))}" for option, value in named.items() if value]
-    changed = with_options(CLI, " ".join([*options, *["--all-scopes"] * everything]))
+    words = [f"{option} {quote(str(value))}" for option, value in places.items() if value]
+    words += ["--all-scopes"] * all_scopes
+    changed = with_options(CLI, " ".join(words))
     return tuple(changed if hint == "cli" else hint for hint in hints)
 
 
-def _elsewhere(settings: Loaded, cwd: str | None, project: str | None) -> str | None:
+def _session_scope(settings: Loaded, cwd: str | None, project: str | None) -> str | None:
     """Return the scope of a host's session, where a command in the tool's own folder would not find it by itself."""
-    if cwd is None or project is None or settings.values["scope"].origin != "default" or os.environ.get(WHERE[1]):
+    if (
+        cwd is None
+        or project is None
+        or settings.values["scope"].origin != "default"
+        or os.environ.get(PLACE_VARIABLES[1])
+    ):
         return None
-    from spillover.store.scopes import folder_scope  # hooks know both folders; nobody else does
-
-    begun = folder_scope(project)
-    return None if folder_scope(cwd) == begun else begun
+    session = folder_scope(project)
+    return None if folder_scope(cwd) == session else session

@@ -1,0 +1,306 @@
+"""The filter `spill`, and the commands `run` and `sh`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from spillover import __version__, pipeline
+from spillover.api import Clipper
+from spillover.cli.output import EXIT_OK, clip_facts, wait, write, write_error, write_json
+from spillover.cli.parsing import FILTER, Command, add_json, add_selection, parse_duration
+from spillover.cli.setup import clipper_or_defaults, compare_if_failed, has_room_for_newline, lower_if_failed
+from spillover.errors import UsageError
+from spillover.events import record_run
+from spillover.result import Run
+from spillover.run import run as run_command
+from spillover.run import tool_name
+from spillover.settings.settings import Call, Settings
+from spillover.source import process
+from spillover.source.intake import widen_pipe
+
+#: The signals of Ctrl-C and of a closed pipe: a shell does not report a command that they end, either.
+UNREPORTED_SIGNALS = (signal.SIGINT, signal.SIGPIPE)
+
+
+def filter_stdin(arguments: argparse.Namespace) -> int:
+    """Clip stdin and print what the model reads."""
+    if arguments.version:
+        write(f"spill {__version__}\n")
+        return EXIT_OK
+    if sys.stdin is None:  # the command line has put /dev/null in its place
+        raise UsageError("stdin cannot be read: Bad file descriptor.")
+    if os.isatty(0):
+        raise UsageError(
+            "stdin is a terminal; pipe something in (make 2>&1 | spill), run a command (spill run -- make), "
+            "or see `spill help`."
+        )
+    call = make_clipper(arguments).call(arguments.tool, query=arguments.query)
+    intake = pipeline.open_intake(call)
+    try:
+        widen_pipe(0)
+        count = 1
+        while count:
+            try:
+                count = intake.write_from(0)
+            except BlockingIOError:
+                wait(0)
+    except OSError as error:
+        intake.abandon()
+        raise UsageError(f"stdin cannot be read: {error.strerror}.") from error
+    except BaseException:
+        intake.abandon()
+        raise
+    clip = pipeline.finish(intake, call).clip
+    record_run(call, clip, intake.held)
+    if arguments.json:
+        write_json(clip_facts(clip))
+    else:
+        write(
+            clip.text,
+            raw=call.settings.raw,
+            end_line=clip.outcome != "whole" and has_room_for_newline(clip.text, call),
+        )
+    return EXIT_OK
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run a command; return its exit code, whatever becomes of the text."""
+    argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not argv:
+        raise UsageError("missing COMMAND, e.g. `spill run -- make -j8`.")
+    if arguments.scope:  # a `spill` inside the command works in the same one
+        os.environ["SPILLOVER_SCOPE"] = arguments.scope
+    call = make_clipper(arguments).call(arguments.tool or tool_name(argv[0]), command=argv, query=arguments.query)
+    if call.settings.warning:  # while there is time to stop it
+        write_error(call.settings.warning)
+    ended = run_command(
+        process.Command(
+            argv=argv,
+            timeout=arguments.timeout,
+            interactive=True,
+            die_with_parent=True,
+            together=is_in_order(call.settings),
+        ),
+        call,
+        on_exit=lambda _, call, code: compare_if_failed(lower_if_failed(call, code), code),
+    )
+    try:
+        if arguments.json:
+            write_json(run_facts(ended))
+        else:
+            print_run(ended, call)
+        report_end(ended, argv[0], arguments.timeout)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError as error:  # the command has done its work all the same
+        write_error(f"what it printed could not be written: {error.strerror}")
+    return ended.exit_code
+
+
+def sh(arguments: argparse.Namespace) -> int:
+    """Run a shell line; return its exit code, whatever becomes of the text."""
+    from spillover.run.line import is_interactive, run_line
+
+    words = arguments.line[1:] if arguments.line[:1] == ["--"] else arguments.line
+    if len(words) != 1:
+        raise UsageError("sh takes one line, in quotes: spill sh 'make 2>&1 | tail -20'.")
+    (line,) = words
+    if arguments.scope:  # a `spill` inside the line works in the same one
+        os.environ["SPILLOVER_SCOPE"] = arguments.scope
+    shell = arguments.shell or _find_shell()
+    terminal = os.isatty(0) and os.isatty(1)
+    if terminal and not arguments.json and arguments.timeout is None and is_interactive(line):
+        return _become(shell, line)
+    clipper = make_clipper(arguments)
+    call = clipper.call(arguments.tool or tool_name(shell), command=line, query=arguments.query)
+    ended = run_line(
+        line,
+        clipper,
+        call=call,
+        shell=shell,
+        timeout=arguments.timeout,
+        interactive=True,
+        die_with_parent=True,
+        together=is_in_order(call.settings),
+    )
+    try:
+        if arguments.json:
+            filtered = [
+                {"filters": each.filters, "exits": dict(each.exits), "lines": each.lines, "ref": each.ref}
+                for each in ended.inputs
+            ]
+            write_json({**run_facts(ended.run), "kept": filtered})
+            return ended.run.exit_code
+        print_run(ended.run, call, ended.pieces)
+        with suppress(OSError):  # the line has done its work all the same
+            for note in ended.notes:
+                write(f"{note}\n", 2)
+        if ended.run.warning:  # the profile's own
+            write_error(ended.run.warning)
+        report_end(ended.run, "the line", arguments.timeout)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError as error:
+        write_error(f"what it printed could not be written: {error.strerror}")
+    return ended.run.exit_code
+
+
+def _become(shell: str, line: str) -> int:
+    """Run the line in our place: a prompt that waits until its program has ended helps nobody."""
+    try:
+        os.execvp(shell, [shell, "-c", line])  # noqa: S606  that is the job
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{shell} cannot be started: {getattr(error, 'strerror', error)}.") from None
+
+
+def _find_shell() -> str:
+    """Return bash, which is what agents write for; sh if there is none."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return "bash" if any(os.access(os.path.join(folder, "bash"), os.X_OK) for folder in folders) else "sh"
+
+
+def report_end(ended: Run, what: str, timeout: float | None) -> None:
+    """Report a command that was stopped, by us or by a signal, or a process it started that goes on printing."""
+    if ended.timed_out:
+        write_error(f"{what} took longer than --timeout {timeout:g}s and was stopped")
+    number = ended.exit_code - 128
+    unreported = (*UNREPORTED_SIGNALS, *ended.signals)
+    if number > 0 and number not in unreported and os.isatty(2):  # a program reads the exit code
+        with suppress(ValueError):
+            write_error(f"{what} ended with exit code {ended.exit_code} ({signal.Signals(number).name})")
+    if ended.still_open:
+        write_error(
+            f"{what} has ended, but a process it started still has its {' and '.join(sorted(ended.still_open))} open; "
+            "what that prints from now on is not kept"
+        )
+
+
+def make_clipper(arguments: argparse.Namespace) -> Clipper:
+    """Return the Clipper; a wrong configuration is reported on stderr and stops no tool call."""
+    clipper, complaint = clipper_or_defaults(arguments)
+    if complaint:
+        write_error(complaint)
+    return clipper
+
+
+def is_one_file() -> bool:
+    """Return whether our stdout and stderr go to one place, so that the order of a command's writes matters."""
+    try:
+        return os.path.sameopenfile(1, 2)
+    except OSError:
+        return False
+
+
+def is_in_order(settings: Settings) -> bool:
+    """Return whether a command writes both streams into one pipe: they meet behind us, and no form cuts each alone."""
+    return is_one_file() and (settings.form is None or settings.form.for_streams is None)
+
+
+def run_facts(ended: Run) -> dict[str, object]:
+    """Return what is known about a run, for a program."""
+    facts = {"exit_code": ended.exit_code, "timed_out": ended.timed_out, "still_open": list(ended.still_open)}
+    warning = {"warning": ended.warning} if ended.warning else {}
+    return {**facts, **warning, **clip_facts(ended.clip)}
+
+
+def print_run(ended: Run, call: Call, pieces: Sequence[tuple[str, bytes]] = ()) -> None:
+    """Print each stream of an uncut output to its own place; a cut one is one text, on stdout.
+
+    `pieces` are the output in order of arrival, to be printed unchanged.
+    """
+    one_file = is_one_file()
+    if not pieces and (not ended.streams or one_file):
+        cut = ended.clip.outcome != "whole"
+        write(
+            ended.clip.text,
+            raw=call.settings.raw,
+            end_line=cut and has_room_for_newline(ended.clip.text, call),
+        )
+        return
+    errors: dict[int, OSError] = {}
+    for stream, text in pieces or ended.streams:
+        fd = 2 if stream == "stderr" and not one_file else 1
+        try:
+            if fd not in errors:
+                write(text, fd, raw=call.settings.raw or bool(pieces))
+        except OSError as error:  # the other stream may still be open
+            errors[fd] = error
+    if errors:
+        raise next(iter(errors.values()))
+
+
+def _add_clip_options(parser: argparse.ArgumentParser) -> None:
+    add_selection(parser)
+    parser.add_argument("--tool", metavar="NAME", help="name of the tool, for the ref and for rules per tool")
+    parser.add_argument("--query", metavar="WORDS", help="what you want to know; lines that answer it are shown first")
+    add_json(parser)
+    parser.add_argument(
+        "--since",
+        metavar="REF",
+        help="show what is new since an earlier run: last, good (the newest with exit code 0), a ref, or off",
+    )
+
+
+def _add_filter_options(parser: argparse.ArgumentParser) -> None:
+    _add_clip_options(parser)
+    parser.add_argument("--version", action="store_true", help="print the version")
+
+
+def _add_timeout(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--timeout",
+        type=parse_duration,
+        metavar="TIME",
+        help=f"stop the {what} after this long, e.g. 90, 90s or 5m; exit code 124",
+    )
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    _add_clip_options(parser)
+    _add_timeout(parser, "command")
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command to run, with its arguments"
+    )
+
+
+def _add_sh_options(parser: argparse.ArgumentParser) -> None:
+    _add_clip_options(parser)
+    _add_timeout(parser, "line")
+    parser.add_argument(
+        "--shell", metavar="SHELL", help="the shell that runs the line; default: bash, or sh without bash"
+    )
+    parser.add_argument("line", nargs=argparse.REMAINDER, metavar="LINE", help="a shell line, in quotes")
+
+
+COMMANDS = {
+    FILTER: Command(
+        "Bound tool output for LLM agents: lossy on the model, lossless on disk. Without a command, spill is a filter.",
+        _add_filter_options,
+        filter_stdin,
+        ("make 2>&1 | spill --tokens 4000", "spill run -- pytest -x", "spill grep last 'FAILED|Error' -C 2"),
+        usage="spill [options] < OUTPUT\n       spill COMMAND ...",
+    ),
+    "run": Command(
+        "Run a command, clip its output, and exit with its exit code.",
+        _add_run_options,
+        run,
+        (
+            "spill run -- pytest -x",
+            "spill run --tokens 4000 --timeout 10m -- make -j8",
+            "spill run --since last -- pytest",
+        ),
+        usage="spill run [options] -- COMMAND [ARGUMENT ...]",
+    ),
+    "sh": Command(
+        "Run a shell line; keep what its `| tail` or `| grep` drops.",
+        _add_sh_options,
+        sh,
+        ("spill sh 'pytest 2>&1 | tail -20'", "spill sh --tokens 4000 'cd app && make 2>&1 | grep -i error'"),
+        usage="spill sh [options] 'LINE'",
+    ),
+}
