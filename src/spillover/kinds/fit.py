@@ -29,8 +29,6 @@ OUTLINED_KINDS = frozenset(("log", "json", "ndjson", "diff", "prose"))
 #: Reasons, and characters of what is shown, from which the likely next search is read. More of them cost time.
 SEARCH_REASONS = 400
 SEARCH_CHARS = 40_000
-#: A next search as long as most: room for it is reserved, and a longer one is left out where the limits are full.
-USUAL_SEARCH = "AssertionError"
 #: Where the finished text does not fit after all, this part of the room is left for selecting again, down to a half.
 LESS_ROOM = 0.92
 LEAST_ROOM = 0.5
@@ -166,7 +164,7 @@ def _make_layout(subject: Subject, tier: int) -> Layout:
 
 
 def _widest_notice(subject: Subject, tier: int) -> str:
-    """Return the notice with every number at its largest."""
+    """Return the notice with every number at its largest; the next search is named if there is room left in the end."""
     document = subject.document
     lines, size = document.lines, document.size
     facts = Facts(
@@ -177,7 +175,6 @@ def _widest_notice(subject: Subject, tier: int) -> str:
         shown_bytes=size // MAP_SHARE,
         gap=Gap(lines, lines, size, size, whole_lines=lines > 1),
         storage=subject.storage,
-        next_search=USUAL_SEARCH,
         earlier=subject.earlier,
         trouble=subject.trouble,
     )
