@@ -30,7 +30,7 @@ TOOL_NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
 
 
 class Clipper:
-    """Brings outputs within limits: `Clipper(Limits(tokens=4_000), keep="tail")`. It has `settings`, and maybe a `budget`.
+    """Brings outputs within limits: `Clipper(Limits(tokens=4_000), keep="tail")`. Has `settings`, and maybe a `budget`.
 
     The options are the fields of `Settings`. To vary one, copy: `clipper.but(keep="head")`.
     """
@@ -65,7 +65,7 @@ class Clipper:
 
     @classmethod
     def configured(cls, *, cwd: str | None = None, **given: Any) -> Self:
-        """Return a Clipper with the configuration: files, then SPILLOVER_* variables, then arguments (`tokens=4_000`)."""
+        """Return a Clipper as configured by files, then SPILLOVER_* variables, then arguments (`tokens=4_000`)."""
         loaded = load(cwd=cwd, given=given, given_origin=str)
         if loaded.complaint:
             _log.warning("%s", loaded.complaint)
@@ -128,8 +128,8 @@ class Clipper:
     ) -> Clip:
         """Clip an output to the limits: str, bytes, a file, a Path, any iterable of str or bytes.
 
-        `query`: what you want to know; what answers it is shown first. `since`: the ref of an earlier output; what is new
-        against it is shown first, and what is gone is named. `caller`: who gets the result, as the API reports it
+        `query`: what you want to know; what answers it is shown first. `since`: the ref of an earlier output; what is
+        new against it is shown first, and what is gone is named. `caller`: who gets the result, as the API reports it
         (`tool_use.caller`), or "program": a program gets it whole, and it is stored where it overflows.
         """
         call = self.call(tool, call_id=call_id, query=query, since=since, uncut=False)
@@ -172,7 +172,7 @@ class Clipper:
     def clip_streams(
         self, *, tool: str | None = None, call_id: str | None = None, query: str | None = None, **streams: Source
     ) -> Clip:
-        """Clip the streams of a command, `stdout=` and `stderr=`, under one budget; stderr comes first when room is short."""
+        """Clip the streams of a command, `stdout=` and `stderr=`, together; stderr comes first when room is short."""
         return clip_streams(streams, self.call(tool, call_id=call_id, query=query, uncut=False))
 
     def clip_blocks(
@@ -186,7 +186,8 @@ class Clipper:
     ) -> Blocks:
         """Clip the blocks of a result, or whole messages: their texts share one budget; media and order do not change.
 
-        `caller`: who gets the result; a program gets it whole (see `clip`). In whole messages, the model's turns say it.
+        `caller`: who gets the result; a program gets it whole (see `clip`). In whole messages, the model's turns say
+        it.
         """
         call = self.call(tool, call_id=call_id, query=query, uncut=False)
         return clip_blocks(blocks, call, caller=caller, messages=True)
@@ -240,12 +241,12 @@ class Clipper:
     ) -> Any:
         """Bound the results of a tool: `@clipper.wrap`, or `@clipper.wrap(tool="bash", on_clip=clips.append)`.
 
-        Sync or async, the same name, signature and docs. A text is clipped; a dataclass, a Pydantic model or another object
-        keeps its type, with bounded fields, where that is possible, and becomes text otherwise; so does a dict or a list that
-        the function declares (`-> dict`). `leave` names types of results that pass as they are. `on_clip` gets the Clip of
-        each call. `query` gets the arguments of a call, and returns what its caller wants to know: `query=lambda pattern,
-        path: pattern`. `caller="program"`, or a function of the arguments that returns what the API reports of the call:
-        a program gets results whole (see `clip`).
+        Sync or async, the same name, signature and docs. A text is clipped; a dataclass, a Pydantic model or another
+        object keeps its type, with bounded fields, where that is possible, and becomes text otherwise; so does a dict
+        or a list that the function declares (`-> dict`). `leave` names types of results that pass as they are.
+        `on_clip` gets the Clip of each call. `query` gets the arguments of a call, and returns what its caller wants
+        to know: `query=lambda pattern, path: pattern`. `caller="program"`, or a function of the arguments that returns
+        what the API reports of the call: a program gets results whole (see `clip`).
         """
         from spillover.results.wrap import wrap
 
@@ -278,9 +279,9 @@ class Clipper:
     ) -> Run:
         """Run a command and return its `exit_code` and a `clip` of what it printed.
 
-        `since`: compare with an earlier run: "last", "good" (the newest run of this command with exit code 0), or a ref.
-        `cancel`: a descriptor, or a call, that ends it once it can be read, or is true. `die_with_parent`: it also ends if
-        this process is killed by SIGKILL, for which another process watches.
+        `since`: compare with an earlier run: "last", "good" (the newest run of this command with exit code 0), or a
+        ref. `cancel`: a descriptor, or a call, that ends it once it can be read, or is true. `die_with_parent`: it
+        also ends if this process is killed by SIGKILL, for which another process watches.
         """
         from spillover.run import run, tool_name
         from spillover.source.process import Command
@@ -322,7 +323,8 @@ class Clipper:
     ) -> Clip:
         """Read a part of a stored output, by lines ("120:180", "120:+50", "-50:"), bytes, or columns of one line.
 
-        `pointer` names a value in an output that is JSON: `read(ref, pointer="/stdout", lines="120:180")`, or `"REF#/stdout"`.
+        `pointer` names a value in an output that is JSON: `read(ref, pointer="/stdout", lines="120:180")`, or
+        `"REF#/stdout"`.
 
         Wherever a ref is asked for, "last" is the newest output, and "last:cargo test" the newest of that command.
         """
@@ -348,7 +350,7 @@ class Clipper:
         return grep(call, ref, pattern, context=context, ignore_case=ignore_case, fixed=fixed, start=start)
 
     def outline(self, ref: str) -> Clip:
-        """Return a map of a stored output: its sections, where failures cluster, what repeats, and where to read next."""
+        """Return a map of a stored output: sections, where failures cluster, what repeats, and where to read next."""
         from spillover.retrieve.outline import outline
 
         return outline(self.call(uncut=False).for_retrieval(), ref)
@@ -363,13 +365,13 @@ class Clipper:
         return diff(self.call(uncut=False).for_retrieval(), ref, since)
 
     def tools(self) -> list[Callable[..., str]]:
-        """Return `read_output`, `grep_output`, `outline_output` and `list_outputs` as typed functions for a model to call."""
+        """Return `read_output`, `grep_output`, `outline_output` and `list_outputs` as functions for a model to call."""
         from spillover.retrieve.tools import tools
 
         return tools(self.call(uncut=False).for_retrieval())
 
     def tool_specs(self, style: SpecStyle = "openai") -> list[dict[str, Any]]:
-        """Return the schemas of these tools for an API: "openai" (chat completions), "openai-responses" or "anthropic"."""
+        """Return the schemas of these tools: for "openai" (chat completions), "openai-responses" or "anthropic"."""
         from spillover.retrieve.tools import tool_specs
 
         specs = tool_specs(self.tools(), style)
@@ -410,7 +412,7 @@ def _survive(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Capture:
-    """`write(chunk, stream="stderr")` as often as needed, then `.clip`. If an exception ends the `with` block, nothing is kept."""
+    """`write(chunk, stream="stderr")` as often as needed, then `.clip`. An exception in a `with` drops it."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -455,7 +457,7 @@ def clip(
     budget: Budget | None = None,
     **options: Unpack[Options],
 ) -> Clip:
-    """Clip an output: `clip(text)`, or `clip(text, Limits(tokens=4_000), keep="tail")`; any option of a Clipper works."""
+    """Clip an output: `clip(text)` or `clip(text, Limits(tokens=4_000), keep="tail")`, with any option of a Clipper."""
     return _find_clipper(limits, budget, options).clip(source, tool=tool, query=query)
 
 
@@ -473,7 +475,7 @@ async def aclip(
 
 
 def _find_clipper(limits: Limits | None, budget: Budget | None, options: Options) -> Clipper:
-    """Return a Clipper with these options; the default one is made anew only when the environment names another store."""
+    """Return a Clipper with these options; the default one is replaced only if the environment names another store."""
     global _default  # noqa: PLW0603  a cache of one: making it costs more than clipping a short text
     if limits is not None or budget is not None or options:
         return Clipper(limits, budget=budget, **options)

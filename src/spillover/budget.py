@@ -56,11 +56,11 @@ class Budget:
         limits = budget.limits(Limits(tokens=4_000), call_id=call.id)
         budget.add("tool_results", text, call_id=call.id)         # what it used; the rest of the promise is free again
 
-    A limit that you set is a ceiling: a call gets all of it or less, never more. What is promised to a call is set aside until
-    the call adds its result, so two calls at the same time are not promised the same tokens. The same call gets the same limit
-    again, however full the window is by then: its text stays as it is, and a prompt cache holds. `Budget.from_env()` lets
-    SPILLOVER_CONTEXT_TOKENS decide on the window. `stretch` is for a profile whose system gives more than its limit while the
-    window is less than half full (`profiles.vtcode.budget()`: 1.4 times).
+    A limit that you set is a ceiling: a call gets all of it or less, never more. What is promised to a call is set
+    aside until the call adds its result, so two calls at the same time are not promised the same tokens. The same call
+    gets the same limit again, however full the window is by then: its text stays as it is, and a prompt cache holds.
+    `Budget.from_env()` lets SPILLOVER_CONTEXT_TOKENS decide on the window. `stretch` is for a profile whose system
+    gives more than its limit while the window is less than half full (`profiles.vtcode.budget()`: 1.4 times).
     """
 
     def __init__(
@@ -76,7 +76,8 @@ class Budget:
     ) -> None:
         if not (_is_number(warning) and _is_number(alert) and 0 < warning <= alert):
             raise UsageError(
-                f"warning={warning} and alert={alert} must be shares of the window, the smaller one first; use e.g. 0.75 and 0.85."
+                f"warning={warning} and alert={alert} must be shares of the window, the smaller one first; "
+                "use e.g. 0.75 and 0.85."
             )
         if not (_is_number(stretch) and 1 <= stretch <= MAX_STRETCH):
             raise UsageError(f"stretch={quote(stretch)} is not a factor of 1 to {MAX_STRETCH}.")
@@ -147,21 +148,21 @@ class Budget:
         return self._counter(text)
 
     def add(self, component: Component, what: str | int, *, call_id: str | None = None) -> int:
-        """Count a text, or a number of tokens, as used. With the id of a call, what was promised to it is free again."""
+        """Count a text, or a number of tokens, as used. With the id of a call, its promise ends."""
         return self._change(component, self._tokens(component, what), call_id=call_id)
 
     def deduct(self, component: Component, what: str | int) -> int:
-        """Subtract a text, or a number of tokens, e.g. after a compaction, but never more than there is. Returns how many tokens."""
+        """Subtract a text, or a number of tokens, e.g. after a compaction; return how many there were to subtract."""
         return -self._change(component, -self._tokens(component, what))
 
     def limits(
         self, base: Limits | None = None, *, call_id: str | None = None, max_tokens: int | None = None
     ) -> Limits:
-        """Return the limits for a call, by how full the window is: those of `base` up to 80 %, three fifths of its tokens above.
+        """Return the limits for a call: those of `base`, or three fifths of its tokens above 80 % of the window.
 
-        Never more than `base` has, than is left of the window, or than `max_tokens`; and never less than `smallest`, so that a
-        call on a full window still has room for a notice. With a `call_id` the tokens are set aside until the call adds its
-        result, and the same call gets the same limit again. Without one nothing is remembered.
+        Never more than `base` has, than is left of the window, or than `max_tokens`; and never less than `smallest`,
+        so that a call on a full window still has room for a notice. With a `call_id` the tokens are set aside until
+        the call adds its result, and the same call gets the same limit again. Without one nothing is remembered.
         """
         if not isinstance(base, Limits | None) or not isinstance(call_id, str | None):
             raise UsageError(f"limits() takes Limits and the id of a call, not {quote(base)} and {quote(call_id)}.")

@@ -1,11 +1,11 @@
-"""The one place that records what reached the model: in the journal, the list of runs and OpenTelemetry. It never fails a call.
+"""The one place that records what reached the model: the journal, the list of runs, OpenTelemetry. It fails no call.
 
-The pipeline records every clip. Whoever makes one result of several clips, as of the fields of an object, or adds to a clip,
-makes them `together`, and records the result as the model gets it.
+The pipeline records every clip. Whoever makes one result of several clips, as of the fields of an object, or adds to a
+clip, makes them `together`, and records the result as the model gets it.
 
-OpenTelemetry hears facts, never content, and only where the program has loaded it itself: nothing is imported for it. On a span
-that is recording, a clip is an event; otherwise it is a span of its own, named after the GenAI conventions (`execute_tool`).
-docs/operations.md lists the names.
+OpenTelemetry hears facts, never content, and only where the program has loaded it itself: nothing is imported for it.
+On a span that is recording, a clip is an event; otherwise it is a span of its own, named after the GenAI conventions
+(`execute_tool`). docs/operations.md lists the names.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _parts: ContextVar[list[Clip] | None] = ContextVar("parts", default=None)
 
 @contextmanager
 def together() -> Iterator[list[Clip]]:
-    """Make clips inside that are parts of one result: none has a line in the journal, and all of them are in the list."""
+    """Collect the clips made inside as parts of one result: they are in the list, and not in the journal."""
     clips: list[Clip] = []
     token = _parts.set(clips)
     try:
@@ -75,7 +75,7 @@ def record_clip(call: Call, clip: Clip, *, seconds: float = 0.0) -> None:
 
 
 def has_line(settings: Settings, *, whole: bool) -> bool:
-    """Return whether a result has a line in the journal: what fitted only where somebody asks for all of it (`stats=True`)."""
+    """Return whether a result has a line in the journal; one that fitted has it only with `stats=True`."""
     return settings.stats is not False and (not whole or settings.stats is True) and _parts.get() is None
 
 
@@ -92,8 +92,8 @@ def record_result(
 ) -> None:
     """Record a result in the journal. `texts` is what reached the model, where that is not the clip's own text.
 
-    `framed`: more of the output stands around it, which was not cut. `host` and its `cut` are those of the agent that runs this
-    process, where nobody says.
+    `framed`: more of the output stands around it, which was not cut. `host` and its `cut` are those of the agent that
+    runs this process, where nobody says.
     """
     parts = _parts.get()
     if parts is not None:
@@ -172,7 +172,7 @@ def record_retrieval(
 
 
 def record_schemas(settings: Settings, text: str, *, host: str | None = None) -> None:
-    """Record what our own tools cost a session before any of them is called: their descriptions, as a request holds them."""
+    """Record what our own tools cost a session before any of them is called: their descriptions in a request."""
     if settings.stats is False or not text:
         return
     try:
@@ -191,8 +191,8 @@ def record_run(
 ) -> None:
     """Add a call to the runs of its store; `data` is all of an output that fitted, and kept only then.
 
-    Do not pass calls that only look at stored outputs (`shell.is_retrieval`). Whatever goes wrong is logged and nothing else:
-    the model has what fitted, and a clip says itself when it is lost.
+    Do not pass calls that only look at stored outputs (`shell.is_retrieval`). Whatever goes wrong is logged and
+    nothing else: the model has what fitted, and a clip says itself when it is lost.
     """
     try:
         kept = data if clip.outcome == "whole" else None

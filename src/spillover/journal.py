@@ -5,9 +5,10 @@
 
     {"operation":"clip","outcome":"stored","when":1763000000.123,"scope":"/home/me/app","tool":"npm",…}
 
-A line is one write of less than 4,096 bytes to a file that is opened to append: lines of 200 writers stand behind each other, and
-none is torn. Who finds the file full renames it; the oldest files go when all of them are too large together. It is as private
-as the store: its folder is reached through the store's own, which is checked, no link is followed, and files are 0600.
+A line is one write of less than 4,096 bytes to a file that is opened to append: lines of 200 writers stand behind each
+other, and none is torn. Who finds the file full renames it; the oldest files go when all of them are too large
+together. It is as private as the store: its folder is reached through the store's own, which is checked, no link is
+followed, and files are 0600.
 """
 
 from __future__ import annotations

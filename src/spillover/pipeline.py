@@ -5,8 +5,8 @@
                  ▼              └──▶ document ──▶ fit ──▶ publish ──▶ Clip("stored"), or Clip("lost") and why
                store
 
-The neighbours: `source` makes measured bytes of anything; `store` keeps them; `document` is what the model would see of them;
-`kinds` selects what fits; `notice` words it; `events` records what reached the model.
+The neighbours: `source` makes measured bytes of anything; `store` keeps them; `document` is what the model would see
+of them; `kinds` selects what fits; `notice` words it; `events` records what reached the model.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def clip(source: Source, call: Call) -> Clip:
 
 
 def _is_plain_and_fits(text: str, call: Call) -> bool:
-    """Return whether a short text fits and has nothing to clean, cover, mark or compare: the common case, in microseconds."""
+    """Return whether a short text fits and has nothing to clean, cover, mark or compare: the common case."""
     return (
         len(text) <= _window(call)
         and call.budget is None
@@ -79,7 +79,7 @@ def _is_plain_and_fits(text: str, call: Call) -> bool:
 
 
 def open_intake(call: Call) -> Intake:
-    """Begin to take an output in: in memory while it may fit, streamed into the store from its first byte once it cannot."""
+    """Return an intake: it holds an output that may fit in memory, and stores any other from its first byte on."""
     settings = call.settings
     cover = CoveredStreams() if settings.redact == "stored" else None
 
@@ -90,7 +90,7 @@ def open_intake(call: Call) -> Intake:
 
 
 def finish(intake: Intake, call: Call, sections: Sequence[Section] = ()) -> Clipped:
-    """Finish an output: return it whole if it fits, otherwise store it and clip it. `sections` stand side by side in it."""
+    """Return an output whole if it fits, otherwise store it and clip it. `sections` stand side by side in it."""
     started = time.monotonic()
     promise = call.id or f"\0{next(_numbers)}"  # calls at the same time are not promised the same tokens
     call = call.within_budget(promise)
@@ -114,7 +114,7 @@ def finish(intake: Intake, call: Call, sections: Sequence[Section] = ()) -> Clip
 
 
 def _clip(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped:
-    """Return an output whole if it fits and does not repeat the run it is compared with; otherwise store it and cut it."""
+    """Return an output whole if it fits and does not repeat the earlier run; otherwise store it and cut it."""
     whole = None if intake.overflowed else _show_whole(intake, call, sections)
     if not call.compares:
         return whole or _cut(intake, call, sections, None)
@@ -134,7 +134,7 @@ def _cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earli
 
 
 def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped | None:
-    """Return an output that reaches the model as it is; None if it does not fit, or if overwritten frames are left out."""
+    """Return an output that reaches the model whole; None if it does not fit, or if overwritten frames are left out."""
     settings, data = call.settings, intake.held
     unlabelled = tuple(visible_text(settings, data[each.start : each.end]) for each in sections if not each.label)
     texts = unlabelled

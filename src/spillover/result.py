@@ -41,7 +41,7 @@ class Clip(Struct, frozen=True):
 
     @property
     def total(self) -> Size:
-        """How large the whole output is. Lines, bytes and chars are exact; the tokens of a cut output are an estimate."""
+        """The size of the whole output: exact, but for the tokens of a cut output, which are estimated."""
         return self._total or self._measure()
 
     @property
@@ -51,7 +51,11 @@ class Clip(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """What the output was recognized as: "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml", "search", "source", "page", "prose", "repr" or "blob"."""
+        """What the output was recognized as.
+
+        "log", "json", "ndjson", "csv", "tsv", "diff", "html", "xml", "search", "source", "page", "prose", "repr" or
+        "blob".
+        """
         if self._kind:
             return self._kind
         from spillover.kinds.kind import describe  # what fits is seldom asked for its kind
@@ -115,7 +119,7 @@ class Run(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The answer to a model's call: the `text` to send back, and whether it says that something is wrong with the call."""
+    """The answer to a model's call: the `text` to send back, and whether it says what is wrong with the call."""
 
     text: str
     is_error: bool = False

@@ -2,8 +2,9 @@
 
     net = produced - host_cut - shown - fetched - notices - schemas - reruns
 
-`host_cut` is what the host would have cut by itself: that was never a saving. `reruns` is all that was produced by a command
-which was run again within ten minutes of a clip of it: perhaps because something was missing, so nothing of it counts as saved.
+`host_cut` is what the host would have cut by itself: that was never a saving. `reruns` is all that was produced by a
+command which was run again within ten minutes of a clip of it: perhaps because something was missing, so nothing of it
+counts as saved.
 
 The same entries tell which commands leave most in the context, with a rule for each, and where models went back to.
 """

@@ -1,9 +1,10 @@
-"""How many tokens a text has: an estimate at memory speed, exact counters behind an extra, and a counter for each model.
+"""How many tokens a text has: an estimate, exact counters behind an extra, and a counter for each model.
 
-Where the maker of a model publishes no tokenizer, the count is that of a public vocabulary times a factor. The factors are
-chosen so that 19 of 20 texts are not under-counted (of 137: CI logs, test runs, agents' command outputs, code, docs), because
-going over a budget is the worse mistake; on average such a count is 20 % too high. The reference was, for Gemini, the
-vocabulary that Google's own SDK uses; for Claude, an offline reconstruction of what its counting endpoint returns.
+Where the maker of a model publishes no tokenizer, the count is that of a public vocabulary times a factor. The factors
+are chosen so that 19 of 20 texts are not under-counted (of 137: CI logs, test runs, agents' command outputs, code,
+docs), because going over a budget is the worse mistake; on average such a count is 20 % too high. The reference was,
+for Gemini, the vocabulary that Google's own SDK uses; for Claude, an offline reconstruction of what its counting
+endpoint returns.
 """
 
 from __future__ import annotations
@@ -53,17 +54,18 @@ def find_counter(choice: str | Callable[[str], int]) -> Counter:
     return exact_counter(choice)
 
 
-# The estimate. Two neighbours cost the bits that the first leaves open and the second asks for, PER_BIT of a token each,
-# and every byte PER_BYTE: a letter after a letter asks for little, after a digit for more; a dash after a dash for nothing.
+# The estimate. Two neighbours cost the bits that the first leaves open and the second asks for, PER_BIT of a token
+# each, and every byte PER_BYTE: a letter after a letter asks for little, after a digit for more; a dash after a dash
+# for nothing.
 #
-# Where the numbers are from: fitted to exact o200k counts of 11,119 texts: logs and pieces of logs of 500 bytes to 50 KB
-# (Travis and GitHub CI, SWE-bench test runs, agents' command outputs, Firefox CI; with ANSI codes and without) and JSON,
-# base64, hex, code in nine languages, prose in twenty, tables, hex dumps and runs. Bits by simulated annealing on the
-# squared relative error, a text under-counted by more than 5 % weighing twelvefold, the best of eight starts; then PER_BIT
-# was raised by 5 %: an output above its budget is the worse mistake, and what a selector chooses is denser than most.
-# With the same fit from one start, and PER_BIT as it came out, logs of projects
-# left out of it were off by 6.5 % in the mean and 0.6 % of them under-counted by more than 10 %; with whole corpora left
-# out, 8.2 % and 1.0 %. Known weak: Russian and runs of empty lines or one letter come out too high. See bench/tokens.py.
+# Where the numbers are from: fitted to exact o200k counts of 11,119 texts: logs and pieces of logs of 500 bytes to 50
+# KB (Travis and GitHub CI, SWE-bench test runs, agents' command outputs, Firefox CI; with ANSI codes and without) and
+# JSON, base64, hex, code in nine languages, prose in twenty, tables, hex dumps and runs. Bits by simulated annealing
+# on the squared relative error, a text under-counted by more than 5 % weighing twelvefold, the best of eight starts;
+# then PER_BIT was raised by 5 %: an output above its budget is the worse mistake, and what a selector chooses is
+# denser than most. With the same fit from one start, and PER_BIT as it came out, logs of projects left out of it were
+# off by 6.5 % in the mean and 0.6 % of them under-counted by more than 10 %; with whole corpora left out, 8.2 % and
+# 1.0 %. Known weak: Russian and runs of empty lines or one letter come out too high. See bench/tokens.py.
 PER_BIT = 0.301
 PER_BYTE = 1 / 64  # a run of dashes: 64 of them are one token
 PAIRS = (  # bits that a byte leaves open, bits that it asks for, the bytes
@@ -189,8 +191,9 @@ MODELS: Mapping[str, Vocabulary] = {
     # A distilled model has the vocabulary of its base model.
     r"deepseek-r1-distill-qwen": QWEN,
     r"deepseek-r1-distill-llama": LLAMA,
-    # Claude up to Opus 4.6, Sonnet 4.6 and Haiku 4.5 share one tokenizer; according to Anthropic, later models use another
-    # one that gives about 30 % more tokens. cl100k is closest for non-Latin scripts, where newer vocabularies have whole words.
+    # Claude up to Opus 4.6, Sonnet 4.6 and Haiku 4.5 share one tokenizer; according to Anthropic, later models use
+    # another one that gives about 30 % more tokens. cl100k is closest for non-Latin scripts, where newer vocabularies
+    # have whole words.
     r"claude-?(v?[123](?!\d)|instant)": OLD_CLAUDE,
     r"claude-((opus|sonnet|haiku)-)?4(?![.-]([789]|1\d)(?!\d))": OLD_CLAUDE,
     r"claude|opus|sonnet|haiku|fable|mythos": CLAUDE,

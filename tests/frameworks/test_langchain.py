@@ -201,13 +201,13 @@ def test_an_interrupt_is_no_error(clipper):
     @tool
     def ask() -> str:
         """Ask a person."""
-        return interrupt("really?") * 1_000
+        return interrupt(BIG) * 1_000
 
     agent = create_agent(
         scripted(calling("ask")), [ask], middleware=[SpilloverMiddleware(clipper)], checkpointer=InMemorySaver()
     )
     config = {"configurable": {"thread_id": "1"}}
-    assert agent.invoke({"messages": "go"}, config)["__interrupt__"][0].value == "really?"
+    assert agent.invoke({"messages": "go"}, config)["__interrupt__"][0].value == BIG
     [answer] = answers(agent.invoke(Command(resume="yes\n"), config)["messages"])
     assert fits(answer.content)
 

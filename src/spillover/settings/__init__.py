@@ -1,1 +1,1 @@
-"""How to clip: options and rules for some tools (`settings`), limits, the store (`place`), files (`load`), and whose count (`trust`)."""
+"""How to clip: settings and calls, limits, configuration (`load`), and which files of it count (`trust`)."""

@@ -13,7 +13,8 @@ from spillover.tokens import Counter
 DEFAULT_LINES = 2_000
 DEFAULT_BYTES = 51_200
 DEFAULT_TOKENS = 10_000
-#: A clip ends where the next lines are less likely than this to be needed, see kinds/log/choose.py. Chosen so that clips of the logs in docs/previews.md cost half as much.
+#: A clip ends where the next lines are less likely than this to be needed, see kinds/log/choose.py. Chosen so that
+#: clips of the logs in docs/previews.md cost half as much.
 DEFAULT_WORTH = 0.085
 
 #: Amounts with a unit, as people write them: "2 GiB", "7d".
@@ -105,8 +106,8 @@ class Limits(OptionsStruct, frozen=True, kw_only=True):
     def fill(self, text: str, count: Callable[[str], int]) -> float:
         """Return how full the limits are with this text; above 1 it does not fit.
 
-        For a text with no more bytes than the token limit, the byte count is the upper bound: a Counter that never counts more
-        tokens than bytes is not called.
+        For a text with no more bytes than the token limit, the byte count is the upper bound: a Counter that never
+        counts more tokens than bytes is not called.
         """
         full = 0.0
         if self.chars is not None:

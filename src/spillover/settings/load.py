@@ -285,7 +285,7 @@ def suggest(word: str, words: Iterable[str], prefix: str = "") -> str:
 
 
 def flatten(file: ConfigFile, environ: Mapping[str, str]) -> Iterator[Setting | Ignored]:
-    """Yield every setting of a file, and what cannot be used; if that `stops`, a file that counts cannot be used at all."""
+    """Yield every setting of a file, and what cannot be used; if that `stops`, a trusted file is refused."""
     unknown = 0
     for pair in _pairs(file):
         if isinstance(pair, Ignored):
@@ -399,7 +399,7 @@ def _why_too_long(file: ConfigFile) -> str:
 
 
 def _lower_to_shown(values: dict[str, Setting], agent: Agent) -> dict[str, Setting]:
-    """Return the values with every limit, in the rules too, lowered to what an agent shows and its shell's rule allows."""
+    """Return the values with every limit lowered to what an agent shows and its shell's rule allows."""
     patterns = _patterns(values)
     shell = next((pattern for pattern in patterns if fnmatchcase(agent.shell_tool, pattern)), None)
     changes = []
@@ -549,8 +549,8 @@ def load(
     """Return the settings from every source; `given` are the caller's values by flat key, None if not given.
 
     `agents`: those in whose shell we print. Limits are lowered to what they show, except for those on the command line
-    and those of a profile, which behaves like its own system wherever it runs. Files count only if they belong to `uid`,
-    which is the user of this process, or to root.
+    and those of a profile, which behaves like its own system wherever it runs. Files count only if they belong to
+    `uid`, which is the user of this process, or to root.
     """
     environ = os.environ if environ is None else environ
     here = (working_folder() or os.sep) if cwd is None else os.path.realpath(cwd)

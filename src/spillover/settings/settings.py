@@ -89,8 +89,9 @@ def open_store(where: Any, retention: Retention | None = None, **options: Any) -
     missing = [name for name in STORE_METHODS if not callable(getattr(where, name, None))]
     if missing:
         raise UsageError(
-            f"store={quote(where)} is not a store (it has no {', '.join(missing)}); use the path of a folder, file://, memory://, s3://, "
-            "a DirStore, a MemoryStore, an ObjectStore, or an object with the methods of spillover.Store."
+            f"store={quote(where)} is not a store (it has no {', '.join(missing)}); use the path of a folder, "
+            "file://, memory://, s3://, a DirStore, a MemoryStore, an ObjectStore, or an object with the methods of "
+            "spillover.Store."
         )
     return complete(where)
 
@@ -151,11 +152,20 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "raw": (_is_flag, "use True or False"),
     "redact": (lambda value: value in REDACT, f"use {', '.join(REDACT)}"),
     "worth": (_is_share, "use a number from 0 (fill the limits) to 1"),
-    "since": (lambda value: isinstance(value, str) and value != "", 'use "last", "good", "off" or the ref of an output'),
-    "stats": (lambda value: value is None or _is_flag(value), "use True, False, or None for what is cut and fetched back"),
+    "since": (
+        lambda value: isinstance(value, str) and value != "",
+        'use "last", "good", "off" or the ref of an output',
+    ),
+    "stats": (
+        lambda value: value is None or _is_flag(value),
+        "use True, False, or None for what is cut and fetched back",
+    ),
     "agent": (lambda value: isinstance(value, Agent | None), "use an Agent, or None"),
-    "rules": (lambda value: isinstance(value, Mapping), 'map names of tools to settings, e.g. {"pytest*": {"keep": "tail"}}'),
-}  # fmt: skip
+    "rules": (
+        lambda value: isinstance(value, Mapping),
+        'map names of tools to settings, e.g. {"pytest*": {"keep": "tail"}}',
+    ),
+}
 
 
 class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
@@ -201,7 +211,8 @@ class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
         needed += needed // 4
         if needed > limits.tokens:
             raise UsageError(
-                f"Limits(tokens={limits.tokens}) leaves no room for the notice, as your tokenizer counts; use {needed} or more."
+                f"Limits(tokens={limits.tokens}) leaves no room for the notice, as your tokenizer counts; "
+                f"use {needed} or more."
             )
 
     @cached_property
@@ -270,7 +281,7 @@ class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
         return replace(settings, **{**changes, **kept})
 
     def leaves_alone(self, tool: str) -> bool:
-        """Return whether a rule says that this tool bounds its own results (`clip = false`), and no secrets are covered in them."""
+        """Return whether a rule leaves a tool alone (`clip = false`), and no secrets are covered in its results."""
         rule = find_rule(self.parsed_rules, tool)
         return rule is not None and rule.leaves_alone and rule.uncut is None
 
@@ -287,7 +298,7 @@ class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
         )
 
     def uncut(self) -> Settings:
-        """Return the settings for a result that only has its secrets covered: a program reads it, or a rule leaves it alone."""
+        """Return the settings for a result that only has its secrets covered."""
         return replace(
             self,
             limits=UNLIMITED,
@@ -340,7 +351,7 @@ def matches_command(pattern: str, command: str) -> bool:
 
 
 def commands_in(line: str) -> list[str]:
-    """Return the commands of a line of shell, roughly: what stands between `&&`, `;` and `|`, without variables before it."""
+    """Return the commands of a line of shell, roughly: the parts between `&&`, `;` and `|`, without variables."""
     for separator in ("&&", "||", "|&", "|", ";", "\n"):
         line = line.replace(separator, "\0")
     pieces = []
@@ -419,7 +430,7 @@ class Call(Struct, frozen=True):
 
     @property
     def compares(self) -> bool:
-        """Whether an output is compared with an earlier one. "auto" leaves it to `spill run`, which knows how a command ended."""
+        """Whether an output is compared with an earlier one; "auto" leaves it to `spill run`."""
         return self.since not in ("off", "auto") and self.settings.form is None
 
     @property
@@ -449,7 +460,7 @@ class Call(Struct, frozen=True):
         return replace(self, limits=self.limits.lower(limits), trigger=trigger).below(limits)
 
     def below(self, ceiling: Limits) -> Call:
-        """Return the call with a ceiling on everything the model gets; `limits` and `trigger` are lowered by the caller."""
+        """Return the call with a ceiling on everything the model gets; the caller lowers `limits` and `trigger`."""
         if not self.settings.notice_is_outside:
             return self
         return replace(self, ceiling=ceiling if self.ceiling is None else self.ceiling.lower(ceiling))

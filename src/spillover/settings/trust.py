@@ -65,7 +65,7 @@ class ConfigFile(Struct, frozen=True):
     trusted: bool = True
 
     def refuse(self, key: str, words: str, name: str | None = None) -> Ignored:
-        """Return what is wrong with a key as a reason not to use the file; `name` is the word to look for in its lines."""
+        """Return what is wrong with a key as a reason to refuse the file; `name` is the word to find its line by."""
         line = line_of(self.text, key if name is None else name)
         return Ignored(self.path, key, words.rstrip("."), f"{self.path}{line}: {words}", stops=True)
 
@@ -112,7 +112,7 @@ def line_of(text: str, key: str) -> str:
 
 
 def _sets(line: str, key: str) -> bool:
-    """Return whether a line, without its spaces, seems to set this key. No regular expression: the line may be hostile."""
+    """Return whether a line, without its spaces, seems to set this key. The line may be hostile: no expressions."""
     at = line.find(key)
     while at >= 0:
         before = line[at - 1 : at]
@@ -137,7 +137,7 @@ def find_files(here: str, environ: Mapping[str, str], uid: int) -> tuple[list[Co
 
 
 def users_file(environ: Mapping[str, str], uid: int) -> tuple[ConfigFile | None, tuple[int, int] | None]:
-    """Return the user's own file, and its device and inode. Many keep it in a repository of dotfiles, with a link to it."""
+    """Return the user's own file, and its device and inode. It may be a link into a repository of dotfiles."""
     path = os.path.join(user_folder(environ, "XDG_CONFIG_HOME", ".config"), FILE)
     small = read_small(path, uid=uid, links=True)
     return (None, None) if small is None else (_parse_own(path, small), small.id)
@@ -297,7 +297,7 @@ def trust_folder(environ: Mapping[str, str]) -> str:
 
 
 def state_of(path: str, data: bytes, environ: Mapping[str, str], uid: int) -> tuple[State, str]:
-    """Return whether the user has trusted this file with this content, and what is wrong with its record, if anything."""
+    """Return whether the user has trusted this file with this content, and what is wrong with its record."""
     folder = trust_folder(environ)
     try:
         fd = _open_folder(folder, uid)

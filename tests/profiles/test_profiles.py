@@ -69,3 +69,11 @@ def test_a_name_that_is_none_is_said():
 )
 def test_a_reason_names_no_path(reason, said):
     assert without_path(reason) == said
+
+
+@pytest.mark.parametrize("name", ["opencode", "t15", "klaude"])
+def test_the_words_for_a_lost_output_name_no_path(name, tmp_path):
+    (tmp_path / "file").touch()
+    clip = profiles.named(name).clipper(folder=str(tmp_path / "file" / "outputs")).clip("line\n" * 90_000)
+    assert clip.outcome == "lost"
+    assert str(tmp_path) not in clip.text

@@ -1,22 +1,25 @@
-"""Blocks and messages: their texts share one budget, and all else stays as it is."""
+"""Blocks, messages, streams and the results of a turn: texts share one budget, and all else stays as it is."""
 
 import json
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.results.blocks import list_texts
-from spillover.settings.limits import Limits
+from spillover.settings.limits import Limits, count_lines
 from spillover.store.memory import MemoryStore
 from spillover.testing import content
 from spillover.tokens import estimate
 
 IMAGE = {"type": "image", "data": "A" * 9_000, "mimeType": "image/png"}
 LINES = "".join(f"line {number}\n" for number in range(1, 1_001))
+LOUD = "".join(f"line {number} of a tool that says too much\n" for number in range(4_000))
 
 
 def text(words):
@@ -449,3 +452,130 @@ def test_a_class_of_blocks_that_wants_more_than_text_fails_no_call():
     result = {"content": [Demanding("short", [])], "structuredContent": {"rows": ROWS}}
     [out] = Clipper(Limits(tokens=500), store=MemoryStore()).clip_blocks([result])
     assert out["content"][1].keys() == {"type", "text"}
+
+
+# ── streams ──
+
+
+@pytest.mark.parametrize(
+    ("streams", "expected"),
+    [
+        ({"stdout": "out\n", "stderr": "err\n"}, "[stdout]\nout\n[stderr]\nerr"),
+        ({"stdout": "out\n", "stderr": ""}, "out\n"),  # one stream needs no label
+        ({"stdout": "", "stderr": "err\n"}, "err\n"),
+        ({"stdout": "", "stderr": ""}, ""),
+        ({"stdout": "no end", "stderr": "err\n"}, "[stdout]\nno end\n[stderr]\nerr"),
+    ],
+)
+def test_streams_that_fit_are_whole_and_labelled(clipper, streams, expected):
+    assert clipper.clip_streams(**streams).text == expected
+
+
+def shown_of(clip, letter):
+    return sum(line.count(letter) for line in clip.text.split("\n") if set(line) == {letter})
+
+
+def test_when_both_overflow_stderr_gets_two_parts_of_three(clipper):
+    clip = clipper.clip_streams(stdout="o" * 9_000, stderr="e" * 9_000)
+    assert shown_of(clip, "e") == pytest.approx(2 * shown_of(clip, "o"), rel=0.1)
+    assert len(clip.text) <= 1_000
+
+
+def test_the_room_one_stream_leaves_goes_to_the_other(clipper):
+    clip = clipper.clip_streams(stdout="o" * 9_000, stderr="e")
+    assert shown_of(clip, "e") == 1
+    assert shown_of(clip, "o") > 700
+    clip = clipper.clip_streams(stdout="o" * 100, stderr="e" * 9_000)
+    assert shown_of(clip, "o") == 100
+    assert shown_of(clip, "e") > 600
+
+
+@pytest.mark.parametrize("stdout", ["out\n" * 500, "o" * 5_000 + "\n"])
+def test_one_long_line_of_stderr_is_not_crowded_out(clipper, stdout):
+    clip = clipper.clip_streams(stdout=stdout, stderr="ERR " * 150 + "\n")
+    assert clip.text.count("ERR") > 75
+
+
+def test_the_record_knows_the_streams_apart(clipper, store):
+    clip = clipper.clip_streams(stdout="o" * 3_000, stderr="e" * 2_000)
+    assert store.get(clip.ref).segments == (("stdout", 3_000), ("separator", 1), ("stderr", 2_000))
+
+
+# ── the results of a turn ──
+
+
+def test_small_results_stay_whole_and_large_ones_share_the_rest(clipper):
+    clips = clipper.clip_many({"a": "tiny", "b": LINES, "c": LINES + "more", "d": "small\n"})
+    assert list(clips) == ["a", "b", "c", "d"]
+    assert (clips["a"].text, clips["d"].text) == ("tiny", "small\n")
+    assert clips["b"].outcome == clips["c"].outcome == "stored"
+    assert len(clips["b"].text) == pytest.approx(len(clips["c"].text), abs=20)
+    assert sum(len(clip.text) for clip in clips.values()) <= 1_000
+
+
+def test_one_result_has_the_whole_budget(clipper):
+    assert clipper.clip_many({"only": LINES})["only"].text == clipper.clip(LINES).text
+    assert clipper.clip_many({}) == {}
+
+
+def test_too_many_for_too_little_are_kept_and_named_even_where_no_word_fits(clipper, store):
+    clips = clipper.clip_many({number: LINES + str(number) for number in range(50)})
+    assert sum(len(clip.text) for clip in clips.values()) <= 1_000
+    assert all(content(store, clip.ref).decode() == LINES + str(key) for key, clip in clips.items())
+
+
+@settings(max_examples=100)
+@given(st.lists(st.integers(0, 3_000), max_size=8))
+def test_together_they_fit_whatever_their_sizes_are(sizes):
+    clipper = Clipper(Limits(bytes=1_500, lines=60), store=MemoryStore())
+    outputs = {number: ("x" * 9 + "\n") * (size // 10) for number, size in enumerate(sizes)}
+    clips = clipper.clip_many(outputs)
+    assert sum(len(clip.text.encode()) for clip in clips.values()) <= 1_500
+    assert sum(count_lines(clip.text) for clip in clips.values()) <= 60
+    if sum(map(len, outputs.values())) <= 600:
+        assert all(clip.outcome == "whole" for clip in clips.values())
+
+
+def test_a_result_with_folded_frames_takes_its_notice_from_its_own_share():
+    """It counted as whole, and its notice came on top of the limits that all of them share."""
+    clipper = Clipper(Limits(chars=900), store=MemoryStore())
+    bar = "".join(f"\rfetching {n}%" for n in range(0, 101, 5)) + "\n"
+    clips = clipper.clip_many({"a": bar, "b": "x" * 500 + "\n", "c": bar})
+    assert sum(len(clip.text) for clip in clips.values()) <= 900
+    assert "left out" in clips["a"].text
+
+
+def test_the_outputs_of_a_turn_have_the_names_of_their_tools():
+    clipper = Clipper(Limits(tokens=900), store=MemoryStore(), rules={"web": {"keep": "head", "tokens": 200}})
+    clips = clipper.clip_many({1: LOUD, 2: LOUD + "x", 3: "ok"}, tools={1: "bash", 2: "web"})
+    assert [clip.ref and clip.ref.partition("-")[0] for clip in clips.values()] == ["bash", "web", None]
+    assert sum(estimate(clip.text) for clip in clips.values()) <= 900
+    assert estimate(clips[2].text) <= 200
+    assert clips[2].ranges[-1][1] < 100, "the rule for its tool holds"
+
+
+def test_one_name_may_stand_for_all():
+    clips = Clipper(Limits(tokens=900), store=MemoryStore()).clip_many({"a": LOUD, "b": LOUD + "x"}, tools="bash")
+    assert {clip.ref.partition("-")[0] for clip in clips.values()} == {"bash"}
+
+
+def test_a_name_without_an_output_is_a_mistake():
+    with pytest.raises(UsageError, match="tools names 'c', and there is no such output"):
+        Clipper(store=MemoryStore()).clip_many({"a": LOUD}, tools={"c": "bash"})
+
+
+@pytest.mark.parametrize(("count", "most"), [(10, 10), (11, 10), (40, 10)])
+def test_where_not_all_have_room_for_a_notice_as_many_as_fit_have_one(count, most):
+    """With one output too many, all of them were empty."""
+    clipper = Clipper(Limits(tokens=1_000), store=MemoryStore())
+    clips = clipper.clip_many({number: f"{number}\n" + LINES for number in range(count)})
+    assert sum("Output clipped" in clip.text for clip in clips.values()) == most
+    assert sum(clipper.settings.count(clip.text) for clip in clips.values() if clip.text) <= 1_000
+    assert all(clip.outcome == "stored" and clip.ref for clip in clips.values())
+
+
+def test_small_results_stay_whole_before_a_large_one_is_told():
+    clipper = Clipper(Limits(tokens=1_000), store=MemoryStore())
+    clips = clipper.clip_many({"large": LINES} | {number: f"short answer {number}\n" for number in range(300)})
+    assert sum(clip.outcome == "whole" for clip in clips.values()) > 150
+    assert sum(clipper.settings.count(clip.text) for clip in clips.values() if clip.text) <= 1_000
