@@ -139,3 +139,15 @@ def test_a_budget_is_spent_and_then_too_much():
 
 def test_without_a_budget_anything_may_be_spent():
     Work().spend(1 << 80)
+
+
+@pytest.mark.parametrize(
+    ("data", "pieces"),
+    [
+        (b"one\ntwo\nthree\n", [(0, b"one\ntwo\nthree\n")]),
+        (b"one\ntwo\n" * 4, [(0, b"one\ntwo\n"), (28, b"two\n")]),
+        (b"x" * 40, [(0, b"x" * 10), (34, b"x" * 6)]),
+    ],
+)
+def test_both_ends_are_whole_lines_where_there_are_lines(data, pieces):
+    assert document(data).ends(10, 6) == pieces

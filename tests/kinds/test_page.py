@@ -65,6 +65,13 @@ def test_no_ref_is_cut_off_however_long_the_name():
     assert "… " in lines[0]
 
 
+def test_a_long_line_is_cut_behind_a_ref_that_stands_where_it_would_be_cut():
+    text = TOP + "".join(f'- link "{n:03} {chr(97) * 130}" [ref=e{n}]: {"words of it " * 60}\n' for n in range(40))
+    lines = [line for line in clip(text, 1_500).text.splitlines() if line.startswith("- link")]
+    assert len(lines) > 15
+    assert all(re.search(r"\[ref=e\d+\]", line) and len(line) < 260 for line in lines)
+
+
 def test_a_query_raises_the_element_that_answers_it():
     page = PLAYWRIGHT.replace("Order 150", "Herring in oil")
     assert "Herring" not in clip(page).text

@@ -161,3 +161,11 @@ def test_where_every_row_is_shown_the_room_that_is_left_brings_back_what_was_lef
     assert out.outcome == "stored"
     assert [f"module_{number}.py:{number}:" in out.text for number in range(60)] == [True] * 60
     assert out.text.count(folder) > 10  # not only where all are said to be
+
+
+def test_what_is_vendored_or_generated_waits_for_the_program_itself():
+    rows = [f"vendor/lib/part_{n}.py:{n + 1}:    total = load({n})" for n in range(120)]
+    rows += [f"src/app/part_{n}.py:{n + 1}:    total = load({n}, now)" for n in range(60)]
+    text = clip("\n".join(rows), tokens=900).text
+    assert text.count(", now)") > 20
+    assert "vendor/lib/part_" not in text

@@ -135,6 +135,23 @@ def test_an_enormous_cell_is_shortened_and_column_three_is_column_three(separato
     assert "end 49" in clip.text
 
 
+@pytest.mark.parametrize("text", ["é" * 2_000, '""' * 2_000, "\U0001f600" * 1_000])
+def test_a_cell_is_cut_neither_inside_a_character_nor_inside_a_doubled_quote(text):
+    data = "id,body\n" + "".join(f'{number},"{"x" * number}{text}"\n' for number in range(12))
+    _, spans, _ = clipped(data, tokens=400)
+    pieces = [data.encode()[span.start : span.end].decode() + ("…" if span.then else "") for span in spans]
+    parsed = list(csv.reader(io.StringIO("".join(pieces), newline=""), strict=True))
+    assert len(parsed) > 3
+    assert {len(row) for row in parsed} == {2}
+
+
+def test_a_cell_without_quotes_is_not_cut_as_a_marker_has_commas():
+    data = "id,body\n" + "".join(f"{number},{'x' * 600}\n" for number in range(40))
+    _, spans, _ = clipped(data, tokens=1_500)
+    assert spans
+    assert not [span for span in spans if span.then]
+
+
 def test_what_is_no_table_is_left_to_others():
     for text in ("one line\n" * 9_000, "", "a,b\n" * 2, "word " * 9_000, "x,y\n1,2,3\n4\n5,6,7,8\n" * 900):
         assert not clipped(text, tokens=200)[1]
