@@ -127,6 +127,13 @@ def test_how_to_go_on(data, said):
     assert answer.text.endswith(said.replace("REF", answer.ref))
 
 
+def test_reading_begins_at_a_failure_that_is_sure_before_one_that_may_be_none():
+    data = b"worker terminated\n" + b"a step of the work\n" * 300 + b"error: no such file\n"
+    answer = outline(data)
+    assert "Failures: 2 lines, 2 families" in answer.text
+    assert answer.text.endswith(f"[Next: spill read {answer.ref} 292:302]")
+
+
 @pytest.mark.parametrize("path", sorted(OUTPUTS.glob("*.txt")), ids=lambda path: path.stem)
 def test_the_next_step_can_be_pasted(path):
     answer = outline(path.read_bytes())

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.document.clean import clean_and_count, show_controls
-from spillover.document.document import Document, cover_blob, cover_bytes, notice_guard
+from spillover.document.document import Document, cover_blob, notice_guard
 from spillover.errors import StoreError, UsageError
 from spillover.events import record_retrieval
 from spillover.journal import Operation
@@ -81,7 +81,7 @@ def answer_from(
     blob = document.blob
     try:
         if target.part.pointer is not None:
-            record, document = _open_value(call, record, document, target.part.pointer)
+            record, document = _open_value(record, document, target.part.pointer)
         note = target.note and f"{target.note}\n"
         rest = call.limits.without(note, call.settings.count) if note else None
         if rest is None:  # no note, or no room for more than the answer itself
@@ -347,7 +347,7 @@ def _whole_chars(data: bytes, count: int) -> bytes:
     return data[:count]
 
 
-def _open_value(call: Call, record: Record, document: Document, pointer: str) -> tuple[Record, Document]:
+def _open_value(record: Record, document: Document, pointer: str) -> tuple[Record, Document]:
     """Return the value that a pointer names as an output of its own: a string decoded, anything else as JSON."""
     if document.size > MAX_JSON_BYTES:
         raise UsageError(
@@ -364,8 +364,6 @@ def _open_value(call: Call, record: Record, document: Document, pointer: str) ->
             raise
         literal = data[place[0] : place[1]]
     value = _decode(literal)
-    if call.settings.redact != "off":  # what is decoded may be a secret only now
-        value = cover_bytes(call.settings, value)
     meter = Meter()
     meter.feed(value, hashing=False)
     value_record = replace(
