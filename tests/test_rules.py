@@ -58,3 +58,8 @@ def test_a_wrong_rule_is_refused_when_the_clipper_is_made(rule, said):
     with pytest.raises(UsageError) as caught:
         Clipper(BASE, store=MemoryStore(), rules={"x": rule})
     assert said in str(caught.value)
+
+
+def test_limits_of_a_rule_that_are_none_beside_a_size_raised_an_attribute_error():
+    with pytest.raises(UsageError, match="limits=5 is not valid; use Limits"):
+        Clipper(BASE, store=MemoryStore(), rules={"x": {"limits": 5, "tokens": 500}})

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct, StructMeta
@@ -56,6 +57,20 @@ def quote(value: object) -> str:
         return f"{value!r:.{QUOTED_CHARS}}" if isinstance(value, str) else f"{value!r}"[:QUOTED_CHARS]
     except Exception:  # noqa: BLE001  its own __repr__ may raise anything
         return f"an object of {type(value).__name__}"
+
+
+def find_similar(word: str, words: Iterable[str], likeness: float = 0.6) -> str:
+    """Return the most similar of some words; "" if none is similar enough."""
+    from difflib import get_close_matches  # takes 5 ms to import, and only a complaint needs it
+
+    return next(iter(get_close_matches(word, list(words), n=1, cutoff=likeness)), "")
+
+
+def suggest(word: str, words: Iterable[str], prefix: str = "") -> str:
+    """Return the question whether a similar word is meant; if none is similar, all of them."""
+    words = list(words)
+    similar = find_similar(word, words)
+    return f"did you mean {prefix}{similar}?" if similar else f"use {', '.join(prefix + each for each in words)}."
 
 
 class SpilloverError(Exception):

@@ -87,7 +87,7 @@ SEAMS: dict[tuple[str, str], str] = {
     ("profiles/vtcode.py", "spillover.kinds.source"): "numpy",
     ("run/__init__.py", "asyncio"): "12 ms, for async code",
     ("run/line.py", "spillover.kinds.cut"): "numpy: filters that hid something",
-    ("settings/load.py", "difflib"): "5 ms, for a complaint",
+    ("errors.py", "difflib"): "5 ms, for a complaint",
     ("settings/load.py", "import_module"): "profiles are edges, and imported by name",
     ("settings/load.py", "tomllib"): "10 ms, for an option of a profile",
     ("settings/trust.py", "tomllib"): "10 ms, where there is a file",

@@ -130,10 +130,10 @@ class Limits(OptionsStruct, frozen=True, kw_only=True):
 
     def without(self, text: str, count: Callable[[str], int]) -> Limits | None:
         """Return the limits minus the size of a text of whole lines; None if too little is left for an answer."""
-        taken = {"lines": count_lines(text), "bytes": count_bytes(text), "chars": len(text)}
+        size = {"lines": count_lines(text), "bytes": count_bytes(text), "chars": len(text)}
         if self.tokens is not None:
-            taken["tokens"] = count(text) + 1  # two texts that meet may count one more than each alone
-        left = {name: value - taken[name] for name, value in self.given()}
+            size["tokens"] = count(text) + 1  # two texts that meet may count one more than each alone
+        left = {name: value - size[name] for name, value in self.given()}
         return replace(self, **left) if all(value >= SMALLEST[name] for name, value in left.items()) else None
 
     def share(self, part: float) -> Limits:

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from spillover.errors import ConfigError, SpilloverError, UsageError
+from spillover.errors import ConfigError, SpilloverError, UsageError, find_similar, suggest
 from spillover.notice.hints import hints
 from spillover.notice.wording import one_line
 from spillover.settings.limits import (
@@ -265,20 +265,6 @@ def _parse_option(key: str, text: str) -> object:
     profiles = profile_package()
     takes_words = any(str in profiles.KINDS[kind][0] for kind in profiles.options(profile).get(name, ()))
     return text if takes_words and not isinstance(value, str) else value
-
-
-def find_similar(word: str, words: Iterable[str], likeness: float = 0.6) -> str:
-    """Return the most similar of some words; "" if none is similar enough."""
-    from difflib import get_close_matches  # takes 5 ms to import, and only a complaint needs it
-
-    return next(iter(get_close_matches(word, list(words), n=1, cutoff=likeness)), "")
-
-
-def suggest(word: str, words: Iterable[str], prefix: str = "") -> str:
-    """Return the question whether a similar word is meant; if none is similar, all of them."""
-    words = list(words)
-    similar = find_similar(word, words)
-    return f"did you mean {prefix}{similar}?" if similar else f"use {', '.join(prefix + each for each in words)}."
 
 
 # Files

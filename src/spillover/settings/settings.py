@@ -368,10 +368,9 @@ def read_rule(rule: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
     """Return a rule as changes of Settings. A limit that it does not name stays as it is for all tools."""
     read = {key: value for key, value in rule.items() if key not in (*SMALLEST, "clip")}
     sizes = {key: value for key, value in rule.items() if key in SMALLEST}
-    if sizes:
-        read["limits"] = _merge(read.get("limits", limits), sizes)
-        if read["limits"] is None:
-            raise UsageError(f"{', '.join(SMALLEST)} are all 0; set one of them.")
+    base = read.get("limits", limits)
+    if sizes and isinstance(base, Limits):
+        read["limits"] = _merge(base, sizes)
     if isinstance(read.get("cap"), str):
         read["cap"] = _read_cap(read["cap"])
     return read
@@ -392,14 +391,12 @@ def check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
         raise UsageError(f"the rule for {quote(pattern)} has 'clip'; a tool can be left alone, not a command.")
 
 
-def _merge(held: Limits | None, sizes: Mapping[str, Any]) -> Limits | None:
+def _merge(limits: Limits, sizes: Mapping[str, Any]) -> Limits:
     """Return the limits with some of them changed; 0 and False remove one."""
-    for name in sizes:
-        if name not in SMALLEST:
-            raise UsageError(f"a rule has no limit {quote(name)}; use {', '.join(SMALLEST)}.")
-    changed = {name: value or None for name, value in sizes.items()}
-    merged = {**(dict(held.given()) if held else {}), **changed}
-    return Limits(**merged) if any(merged.values()) else None
+    merged = {**dict(limits.given()), **{name: value or None for name, value in sizes.items()}}
+    if not any(merged.values()):
+        raise UsageError(f"{', '.join(SMALLEST)} are all 0; set one of them.")
+    return Limits(**merged)
 
 
 def _read_cap(text: str) -> int:
