@@ -215,7 +215,7 @@ def test_a_marker_says_what_is_hidden_where_it_is(gap, tier, words):
     ],
 )
 def test_a_marker_inside_of_json_says_how_much_there_is_and_where_it_begins(gap, tier, kind, words):
-    assert marker(gap, tier=tier, hidden=Hidden(kind, 12)) == words
+    assert marker(gap, tier=tier, contents=Hidden(kind, 12)) == words
 
 
 @pytest.mark.parametrize("pattern", ["it's", "a b", '$HOME `x` "y"', "-v", "a\\|b", "*", "é", "'"])

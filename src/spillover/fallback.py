@@ -45,10 +45,10 @@ def shorten(text: str, error: BaseException, limits: Limits | None, *, shares: i
     sizes = dict(limits.given()) if limits else {}
     max_lines = min(sizes.pop("lines", MAX_LINES), MAX_LINES) // shares
     max_bytes = (min([MAX_BYTES, *sizes.values()]) - 1) // shares
-    marked = mark(text)
-    data = marked.encode("utf-8", "replace")
+    safe_text = mark(text)
+    data = safe_text.encode("utf-8", "replace")
     if not missing and len(data) <= max_bytes and data.count(b"\n") < max_lines:
-        return None if marked == text else marked
+        return None if safe_text == text else safe_text
     side, rows = max(0, max_bytes - WORDS_BYTES) // 2, max(1, max_lines // 2 - 1)
     head = _decode(b"\n".join(data[:side].split(b"\n")[:rows]))
     tail = _decode(b"\n".join(data[len(data) - side :].split(b"\n")[-rows:]))

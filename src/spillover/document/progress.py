@@ -11,8 +11,6 @@ No pattern sees the text: every step passes over a state once, or over a bounded
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 #: Box drawing, blocks, geometric shapes and braille: what bars and spinners are drawn with.
 _DRAWN = (*range(0x2500, 0x2600), *range(0x2800, 0x2900))
 _DRAWN_CHARS = frozenset(map(chr, _DRAWN))
@@ -42,10 +40,6 @@ _TROUBLE_TEXT = (
     "aborted denied refused cannot exception traceback invalid killed"
 )
 _TROUBLE = frozenset(_TROUBLE_TEXT.split())
-#: The same states come up again each time a cut is tried. Answers about states of up to so many characters are kept,
-#: at most so many of them: with more, memory grows by 2 MB per 10,000.
-_SHORT_CHARS = 120
-_CACHED_STATES = 1 << 14
 _PUNCTUATION = ".,:;!?()[]{}<>\"'`*-"
 #: The figures of curl have no words: three clocks, and their colons.
 _CLOCKS = 6
@@ -151,15 +145,6 @@ def _is_progress(state: str) -> bool:
 
     It has a percentage, a share of a total, a rate, a time left, a bar, or is a bare count.
     """
-    return _short_is_progress(state) if len(state) <= _SHORT_CHARS else _shows_progress(state)
-
-
-@lru_cache(_CACHED_STATES)
-def _short_is_progress(state: str) -> bool:
-    return _shows_progress(state)
-
-
-def _shows_progress(state: str) -> bool:
     if state.isalpha() and state.isascii():
         return state in ("eta", "ETA")
     percent = state.find("%")

@@ -91,8 +91,11 @@ class CutFacts(Struct, frozen=True, kw_only=True):
     @property
     def hidden(self) -> Size:
         """Everything that is not shown; its lines are those of which nothing is."""
-        total, shown = self.total, self.shown
-        return Size(total.lines - shown.lines, total.bytes - shown.bytes, total.chars - shown.chars, 0)
+        return Size(
+            self.total.lines - self.shown.lines,
+            self.total.bytes - self.shown.bytes,
+            self.total.chars - self.shown.chars,
+        )
 
     @property
     def one_end(self) -> bool:

@@ -221,33 +221,33 @@ def since_line(ref: str, ref_before: str, compared: Compared) -> str:
     return f"{ref}: {words[:1].lower()}{words[1:]}"
 
 
-def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, hidden: Hidden | None = None) -> str:
-    """Return the words that stand where something is hidden."""
+def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, contents: Hidden | None = None) -> str:
+    """Return the words that stand where something is contents."""
     one_line_only = gap.first == gap.last
     first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
     place = f"line {first}" if one_line_only else f"lines {first}-{last}"
     values = {"first": first, "last": last, "start": start, "end": end, "where": place}
-    if hidden is None:
+    if contents is None:
         name = "bytes" if not gap.whole_lines else "line" if one_line_only else "lines"
         if tier == LAST_TIER:
             name = {"lines": "tiny", "line": "tiny_line", "bytes": "tiny_bytes"}[name]
         words: str = getattr(wording, f"gap_{name}")
         return words.format(count="0", times="0 more times", note="", s="s", **values)
-    if hidden.inside is not None:
-        values["where"] = _place_inside(hidden.inside)
-    elif not gap.whole_lines and (one_line_only or not hidden.inline):  # a part of a line is named by its bytes
+    if contents.inside is not None:
+        values["where"] = _place_inside(contents.inside)
+    elif not gap.whole_lines and (one_line_only or not contents.inline):  # a part of a line is named by its bytes
         # The first marker in full says that these are bytes. Where others say how much, the first byte will do.
-        numbers = start if hidden.kind in COUNTED else f"{start}-{end}"
-        values["where"] = numbers if tier == LAST_TIER and hidden.inline else f"bytes {start}-{end}"
-    count = hidden.count
+        numbers = start if contents.kind in COUNTED else f"{start}-{end}"
+        values["where"] = numbers if tier == LAST_TIER and contents.inline else f"bytes {start}-{end}"
+    count = contents.count
     times = "once more" if count == 1 else f"{count:,} more times"
-    tiny = "tiny_" if tier == LAST_TIER and hidden.inline and hidden.inside is None else ""
-    words = getattr(wording, f"gap_{tiny}{hidden.kind}")
-    text = words.format(count=f"{count:,}", times=times, note=hidden.note, s="" if count == 1 else "s", **values)
-    if hidden.inside is None:
+    tiny = "tiny_" if tier == LAST_TIER and contents.inline and contents.inside is None else ""
+    words = getattr(wording, f"gap_{tiny}{contents.kind}")
+    text = words.format(count=f"{count:,}", times=times, note=contents.note, s="" if count == 1 else "s", **values)
+    if contents.inside is None:
         return text
     # In a string of JSON it is escaped, and on a line of its own unless it stands inside of one.
-    own_line = hidden.inside.whole_lines and not hidden.inside.open_ended and hidden.kind not in INLINE
+    own_line = contents.inside.whole_lines and not contents.inside.open_ended and contents.kind not in INLINE
     return json.dumps(text + "\n" * own_line, ensure_ascii=False)[1:-1]
 
 
@@ -321,7 +321,7 @@ class Layout:
             parts.append(text)
             first_gap = first_gap or gap
             ranges += [(self.number(span.start), self.number(span.end - 1)) for span in inside]
-        hidden = next((span.then for span in spans if span.end == first_gap.start - 1), None) if first_gap else None
+        contents = next((span.then for span in spans if span.end == first_gap.start - 1), None) if first_gap else None
         return Rendered(
             tuple(parts),
             merge(ranges),
@@ -330,7 +330,7 @@ class Layout:
             "".join(bodies),
             tuple(spans),
             first_gap,
-            hidden.inside if hidden else None,
+            contents.inside if contents else None,
         )
 
     def gap(self, start: int, end: int) -> Gap:
@@ -364,13 +364,13 @@ class Layout:
         kinds: set[str] = set()  # of gaps that were marked in full: a reader knows their markers
         for number, gap in enumerate(gaps):
             if gap is not None:
-                hidden = spans[number - 1].then if number else None
-                if hidden is not None and hidden.inline:
+                contents = spans[number - 1].then if number else None
+                if contents is not None and contents.inline:
                     inline.add(len(pieces))
-                kind = "lines" if hidden is None else hidden.kind
+                kind = "lines" if contents is None else contents.kind
                 tier = LAST_TIER if is_many and kind in kinds else self.tier
                 kinds.add(kind)
-                pieces.append(marker(gap, self.wording, tier, self._guard_note(hidden)))
+                pieces.append(marker(gap, self.wording, tier, self._guard_note(contents)))
             if number < len(spans):
                 if spans[number].lead:
                     pieces.append(self._render_lead(spans[number].lead))
@@ -378,11 +378,11 @@ class Layout:
         text = _join(pieces, inline)
         return text.removesuffix("\n") if has_sections else text, first_gap
 
-    def _guard_note(self, hidden: Hidden | None) -> Hidden | None:
+    def _guard_note(self, contents: Hidden | None) -> Hidden | None:
         """Return what a gap hides; what its note quotes of the output is cleaned, and guarded."""
-        if hidden is None or hidden.kind not in QUOTING:
-            return hidden
-        return replace(hidden, note=self._guard(one_line(hidden.note, LEAD_CHARS)))
+        if contents is None or contents.kind not in QUOTING:
+            return contents
+        return replace(contents, note=self._guard(one_line(contents.note, LEAD_CHARS)))
 
     def _render_lead(self, words: str) -> str:
         """Return words of ours on lines of their own. They may quote the output: each line is cleaned and guarded."""

@@ -153,22 +153,22 @@ def stored_part(record: Record) -> str:
     return f" Only the first {record.bytes:,} bytes are stored."
 
 
-def before_filters(filters: str, exits: Sequence[tuple[str, int]], hidden: Mapping[str, Any] | None) -> str:
+def before_filters(filters: str, exits: Sequence[tuple[str, int]], storage: Mapping[str, Any] | None) -> str:
     """Return the line about a pipeline's filters: how the programs before them ended, and where their output is."""
-    quoted = f'"{one_line(filters, FILTER_CHARS)}"'
+    filter_line = f'"{one_line(filters, FILTER_CHARS)}"'
     ends = []
     for program, code in exits:
         ending = "was stopped by SIGPIPE" if code == SIGPIPE_EXIT else f"exited {code}"
         ends.append(f"{one_line(program, PROGRAM_CHARS)} {ending}")
-    if hidden is None:
-        return f"[{' · '.join(ends)}, which {quoted} hides]"
-    lines, ref, reason = hidden["lines"], hidden["ref"], shorten_reason(hidden["reason"], 100)
+    if storage is None:
+        return f"[{' · '.join(ends)}, which {filter_line} hides]"
+    lines, ref, reason = storage["lines"], storage["ref"], shorten_reason(storage["reason"], 100)
     if ref is None:
-        return f"[{' · '.join([f'{lines_of(lines)} before {quoted} could not be kept: {reason}', *ends])}]"
-    how = " on this machine only" if hidden.get("here") else " in part" if reason else ""
+        return f"[{' · '.join([f'{lines_of(lines)} before {filter_line} could not be kept: {reason}', *ends])}]"
+    how = " on this machine only" if storage.get("here") else " in part" if reason else ""
     verb = "is" if lines == 1 else "are"
     whole = "The 1 line" if lines == 1 else f"All {lines:,} lines"
-    subject = f"{lines_of(lines)} before {quoted}" if how else f"{whole} that went into {quoted}"
+    subject = f"{lines_of(lines)} before {filter_line}" if how else f"{whole} that went into {filter_line}"
     place = f"{subject} {verb} kept{how}{f' ({reason})' if reason else ''}: {ref}"
     return f"[{' · '.join([place, *ends])}]"
 
