@@ -236,9 +236,9 @@ def _read_body(node: Any, data: bytes, depth: int) -> tuple[Pipeline, ...]:
 
     def end_pipeline(*, background: bool = False) -> None:
         nonlocal stages
-        written = [each for each in stages if each.body is not None]
-        if written:
-            pipelines.append(Pipeline(tuple(each.read(data, depth) for each in written), background))
+        complete = [stage for stage in stages if stage.body is not None]
+        if complete:
+            pipelines.append(Pipeline(tuple(stage.read(data, depth) for stage in complete), background))
         stages = [_StageNodes()]
 
     for item in _flatten(node):
@@ -269,7 +269,7 @@ def _flatten(node: Any) -> Iterator[Any]:
             continue
         yield item
         if item.type == "heredoc_redirect":  # what stands behind `<<EOF` on its line is inside of it
-            waiting += [each for each in reversed(item.children) if not each.type.startswith(("heredoc", "<<"))]
+            waiting += [child for child in reversed(item.children) if not child.type.startswith(("heredoc", "<<"))]
 
 
 class _StageNodes:
@@ -404,15 +404,15 @@ def _list_stage(stage: Stage, depth: int) -> list[list[Command]]:
 
 def _join(stages: Sequence[list[list[Command]]]) -> list[list[Command]]:
     """Return the pipelines of stages, each of which may be several pipelines: what each prints goes on to the next."""
-    joined: list[list[Command]] = []
+    pipelines: list[list[Command]] = []
     rest: list[Command] = []
     for stage in reversed([stage for stage in stages if stage]):
         if len(stage) == 1:
             rest = [*stage[0], *rest]
         else:
-            joined = [[*each, *rest] for each in stage] + joined
+            pipelines = [[*commands, *rest] for commands in stage] + pipelines
             rest = [GROUP]
-    return joined if rest in ([], [GROUP]) else [rest, *joined]
+    return pipelines if rest in ([], [GROUP]) else [rest, *pipelines]
 
 
 def parse_substitutions(line: str) -> list[list[Command]]:
@@ -427,7 +427,7 @@ def _list_substitutions(pipelines: Sequence[Pipeline], depth: int) -> Iterator[s
         for number, stage in enumerate(pipeline.stages):
             if stage.silent or stage.kind == "function_definition":
                 continue
-            behind = "".join(f" | {each.text}" for each in pipeline.stages[number + 1 :])
+            behind = "".join(f" | {later.text}" for later in pipeline.stages[number + 1 :])
             for inner in stage.substitutions:
                 yield inner + behind
                 yield from _list_substitutions(read(inner), depth + 1)
@@ -492,7 +492,7 @@ def _find_line(name: str, command: Command) -> str | None:
             if not word.startswith("-"):
                 return None
             if not word.startswith("--") and "c" in word:
-                return next((each for each in command.words[number + 1 :] if not each.startswith("-")), None)
+                return next((line for line in command.words[number + 1 :] if not line.startswith("-")), None)
         return None
     if name in ("npx", "npm") and (lines := command.values("-c", "--call")):
         return lines[0]

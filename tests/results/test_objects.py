@@ -301,7 +301,7 @@ def as_rows() -> list[dict[str, int]]:
 def test_a_dict_or_a_list_that_is_declared_stays_one(clipper, tool):
     bounded = clipper.wrap(tool)()
     assert type(bounded) is type(tool())
-    assert estimate(json.dumps(bounded, indent=1)) <= 500
+    assert estimate(to_json(bounded)) <= 500
     assert "Output clipped" in str(bounded)
     assert {record.tool for record in clipper.settings.store.list()} == {tool.__name__}
     if tool in (as_many_keys, as_strings, as_rows):

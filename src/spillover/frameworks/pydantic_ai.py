@@ -76,17 +76,19 @@ def _bound(result: Any, call: Call) -> Any:
 
 def _bound_return(result: ToolReturn[Any], call: Call) -> ToolReturn[Any]:
     """Bound the value and the content beside it, which both reach the model, within one budget; the rest stays."""
-    whole: Any = result.return_value
-    listed, content = _has_media(whole), result.content
-    before = list(whole) if listed else [whole]
-    beside = [] if content is None else [content] if isinstance(content, str) else list(content)
-    kept = clip_parts([*before, *beside], call, get_text=_get_text, with_text=_with_text)
-    value: Any = [part for at, part in kept if at < len(before)]
-    more: Any = [part for at, part in kept if at >= len(before)]
+    value: Any = result.return_value
+    is_list = _has_media(value)
+    values = list(value) if is_list else [value]
+    content: Any = result.content
+    is_one = content is None or isinstance(content, str)
+    contents = [each for each in [content] if each is not None] if is_one else list(content)
+    parts = clip_parts([*values, *contents], call, get_text=_get_text, with_text=_with_text)
+    new_values: Any = [part for at, part in parts if at < len(values)]
+    new_contents: Any = [part for at, part in parts if at >= len(values)]
     return dataclasses.replace(
         result,
-        return_value=value if listed else value[0] if value else "",
-        content=(more[0] if more else None) if content is None or isinstance(content, str) else more,
+        return_value=new_values if is_list else next(iter(new_values), ""),
+        content=next(iter(new_contents), None) if is_one else new_contents,
     )
 
 

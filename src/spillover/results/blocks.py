@@ -227,10 +227,10 @@ def replace_texts(
 
     A block whose texts stay the same is the very same object, and so is one whose `id` is to `leave`.
     """
-    changed = []
+    result = []
     for block in blocks:
         if id(block) in leave:
-            changed.append(block)
+            result.append(block)
             continue
         texts: list[str] = []
 
@@ -240,8 +240,8 @@ def replace_texts(
 
         new = _replace_in(block, change_one, keep_empty=keep_empty, leave=leave)
         if keep_empty or not texts or any(texts) or not (_may_be_dropped(block) or _may_be_dropped(new)):
-            changed.append(new)
-    return changed
+            result.append(new)
+    return result
 
 
 def _may_be_dropped(block: Any) -> bool:
@@ -411,10 +411,10 @@ def clip_each_stream(streams: Mapping[str, Source], call: Call) -> tuple[dict[st
     sources = [(name, source, STREAM_WEIGHTS.get(name, 1)) for name, source in streams.items()]
     intake, sections = _take_in(sources, call)
     labels = [section.label for section in sections if section.size]
-    several = sections if len(labels) > 1 else []
-    clipped = pipeline.finish(intake, call, several)
+    labelled = sections if len(labels) > 1 else []
+    clipped = pipeline.finish(intake, call, labelled)
     texts = dict.fromkeys(streams, "")
-    if several and clipped.texts:
+    if labelled and clipped.texts:
         texts.update(zip(streams, clipped.texts, strict=True))
     elif labels:
         texts[str(labels[0])] = clipped.clip.text
@@ -432,8 +432,8 @@ def clip_many(outputs: Mapping[Key, Source], call: Call, calls: Mapping[Key, Cal
     call = call.within_budget()
     lowered = {}
     for key in outputs:  # no limit is above the one that all of them share
-        own = calls.get(key, call)
-        lowered[key] = replace(own, limits=own.limits.lower(call.limits), trigger=None)
+        key_call = calls.get(key, call)
+        lowered[key] = replace(key_call, limits=key_call.limits.lower(call.limits), trigger=None)
     intakes: dict[Key, Intake] = {}
     try:
         for key, source in outputs.items():

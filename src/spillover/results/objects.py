@@ -141,8 +141,8 @@ def fields_of(value: Any) -> dict[str, Any] | None:
         return None
     slots: list[str] = []
     for base in cls.__mro__:
-        own = base.__dict__.get("__slots__", ())
-        slots += [own] if isinstance(own, str) else own
+        names = base.__dict__.get("__slots__", ())
+        slots += [names] if isinstance(names, str) else names
     fields = {name: getattr(value, name) for name in slots if name[:2] != "__" and hasattr(value, name)}
     return fields | getattr(value, "__dict__", {})
 
@@ -161,19 +161,19 @@ def _is_model(value: Any) -> bool:
 def find_opaque(value: Any, leave: tuple[type, ...] = ()) -> str:
     """Return the class of the first object with bytes that are media as likely as text; nothing where there is none."""
     waiting = [value]
-    seen: dict[int, object] = {}  # the objects too, so that no other one gets their id
+    visited: dict[int, object] = {}  # the objects too, so that no other one gets their id
     while waiting:
         value = waiting.pop()
-        if isinstance(value, (str, *_WITHOUT_TEXT, *BYTES, *leave)) or id(value) in seen:
+        if isinstance(value, (str, *_WITHOUT_TEXT, *BYTES, *leave)) or id(value) in visited:
             continue
-        seen[id(value)] = value
+        visited[id(value)] = value
         if isinstance(value, Mapping):
             inner = list(value.values())
         elif isinstance(value, (list, tuple, AbstractSet)):
             inner = list(value)
         else:
             inner = list((fields_of(value) or {}).values())
-            if _is_mute(value) and any(isinstance(each, BYTES) for each in inner):
+            if _is_mute(value) and any(isinstance(field, BYTES) for field in inner):
                 return type(value).__name__
         waiting += reversed(inner)
     return ""

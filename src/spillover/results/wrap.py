@@ -77,8 +77,8 @@ def bound(
     started = time.monotonic()
     with together():
         value, clip = _bound(result, call, leave, declared)
-    passed = value is result and not clip.text and not isinstance(value, str)
-    if not passed and has_line(call.settings, whole=clip.outcome == "whole"):
+    is_same = value is result and not clip.text and not isinstance(value, str)
+    if not is_same and has_line(call.settings, whole=clip.outcome == "whole"):
         texts = _list_shown(value, leave)
         record_result(call, clip, texts=texts, framed=True, seconds=time.monotonic() - started)
     return value, clip
@@ -382,11 +382,11 @@ def _bound_around(error: Exception, call: Call) -> Call:
     fits = call.limits.hold(f"{spell(error)}\n{text}", call.settings.count)
     if not text or (fits and not _shows_secret(text, call)):
         return call
-    for other in (error, *_list_printed_with(error)):
-        other.__cause__ = other.__context__ = None
-        other.__notes__ = []
-        if other is not error and isinstance(other, Exception) and type(other).__str__ in SETTABLE_STR:
-            _set_message(other, "")
+    for printed in (error, *_list_printed_with(error)):
+        printed.__cause__ = printed.__context__ = None
+        printed.__notes__ = []
+        if printed is not error and isinstance(printed, Exception) and type(printed).__str__ in SETTABLE_STR:
+            _set_message(printed, "")
     if isinstance(error, SyntaxError):
         error.text = None
     half = replace(call, limits=call.limits.share(0.5))
@@ -396,25 +396,25 @@ def _bound_around(error: Exception, call: Call) -> Call:
 
 def _words_around(error: Exception) -> list[str]:
     """Return what a traceback prints beside an exception's own words."""
-    others = _list_printed_with(error)
-    words = [f"{type(other).__name__}: {spell(other)}" for other in others]
-    words += [note for each in (error, *others) for note in _list_notes(each)]
+    printed = _list_printed_with(error)
+    words = [f"{type(cause).__name__}: {spell(cause)}" for cause in printed]
+    words += [note for cause in (error, *printed) for note in _list_notes(cause)]
     return [*words, error.text] if isinstance(error, SyntaxError) and error.text else words
 
 
 def _list_printed_with(error: BaseException) -> list[BaseException]:
     """Return the causes, contexts and members that a traceback prints with an exception, as often as it does."""
-    seen = {id(error)}
+    visited = {id(error)}
     waiting = [error]
     printed: list[BaseException] = []
     while waiting:
         current = waiting.pop()
         members = getattr(current, "exceptions", ()) if isinstance(current, BaseExceptionGroup) else ()
-        for other in (current.__cause__, current.__context__, *members):
-            if other is not None and other is not error:
-                printed.append(other)
-                waiting += [other] if id(other) not in seen else []
-                seen.add(id(other))
+        for cause in (current.__cause__, current.__context__, *members):
+            if cause is not None and cause is not error:
+                printed.append(cause)
+                waiting += [cause] if id(cause) not in visited else []
+                visited.add(id(cause))
     return printed
 
 
@@ -536,16 +536,18 @@ def wrap(
 
     @functools.wraps(function)
     def bound_sync(*args: Any, **kwargs: Any) -> Any:
-        here = wrapping.for_call(args, kwargs)
+        call_wrapping = wrapping.for_call(args, kwargs)
         started = time.monotonic()
         try:
             result = function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  whatever it is, it goes on
-            raise here.bound_error(error, started)  # noqa: B904  it is the same exception
+            raise call_wrapping.bound_error(error, started)  # noqa: B904  it is the same exception
         if hasattr(result, "__aiter__") and not isinstance(result, leave):
-            return here.finish_pieces(result)
+            return call_wrapping.finish_pieces(result)
         # An object with an async __call__, or a decorated one, does not look like an async function, but is one.
-        return here.finish(result) if inspect.isawaitable(result) else here.bound(here.guard(result), started)
+        if inspect.isawaitable(result):
+            return call_wrapping.finish(result)
+        return call_wrapping.bound(call_wrapping.guard(result), started)
 
     return bound_async if inspect.iscoroutinefunction(function) else bound_sync  # type: ignore[return-value]
 

@@ -151,7 +151,7 @@ def _list_streams(intake: Intake, call: Call) -> tuple[tuple[str, str], ...]:
         if whole != "".join(text for stream, text in texts if stream == name):
             first = next(number for number, (stream, _) in enumerate(texts) if stream == name)
             texts[first] = (name, whole)
-            texts = [each for number, each in enumerate(texts) if each[0] != name or number == first]
+            texts = [piece for number, piece in enumerate(texts) if piece[0] != name or number == first]
     return () if left_out else tuple(texts)
 
 

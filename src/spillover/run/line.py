@@ -170,7 +170,7 @@ def run_line(
     def finish(intake: Intake, call: Call, exit_code: int) -> Call:
         nonlocal inputs, notes, pieces
         inputs = capture.finish(intake) if capture else ()
-        notes, call = _leave_room([note for each in inputs if (note := each.note(exit_code))], call)
+        notes, call = _leave_room([note for item in inputs if (note := item.note(exit_code))], call)
         raw_call = _raw_if_harmless(intake, call)
         pieces = () if raw_call is call else tuple(intake.pieces)
         return raw_call
@@ -243,17 +243,17 @@ def _inspects_itself(stage: Stage) -> bool:
             return True
         if words[0] == "set" and any(has_option(word, option) for word in words for option in ("-x", "-v")):
             return True
-    return any(_inspects_itself(inner) for each in stage.body for inner in each.stages)
+    return any(_inspects_itself(inner) for pipeline in stage.body for inner in pipeline.stages)
 
 
 def _find_pipes_in(pipelines: Sequence[Pipeline], data: bytes) -> list[Pipe]:
     pipes = []
-    for each in pipelines:
-        if each.background:  # it goes on after the line has ended
+    for candidate in pipelines:
+        if candidate.background:  # it goes on after the line has ended
             continue
-        first, *others = each.stages
-        if others:
-            pipes += _read_pipe(each.stages, data)
+        first = candidate.stages[0]
+        if len(candidate.stages) > 1:
+            pipes += _read_pipe(candidate.stages, data)
         elif first.kind in GROUPS and not first.negated and not first.redirected:
             pipes += _find_pipes_in(first.body, data)
     return pipes
@@ -281,7 +281,7 @@ def _read_pipe(stages: tuple[Stage, ...], data: bytes) -> list[Pipe]:
 
 
 def _read_program(stage: Stage, number: int) -> Program:
-    commands = [each.words for each in stage.commands() if each.words] or [(stage.kind.partition("_")[0],)]
+    commands = [command.words for command in stage.commands() if command.words] or [(stage.kind.partition("_")[0],)]
     words = next((words for words in reversed(commands) if words[0] not in NAMELESS), commands[-1])
     command = resolve_command(words)
     name = words[0].rpartition("/")[2] if command is None or isinstance(command, str) else command.program
@@ -304,7 +304,7 @@ def _reads_stdin(program: str, words: list[str]) -> bool:
     """Return whether a filter reads what is piped into it, and nothing else."""
     options, own_words = LINE_FILTERS[program]
     with_word = options.split()
-    named = 0
+    files = 0
     prints_all = program == "sed"  # unless it is told `-n`
     while words:
         word = words.pop(0)
@@ -313,22 +313,22 @@ def _reads_stdin(program: str, words: list[str]) -> bool:
         if program == "sed" and has_option(word, "-n"):
             prints_all = False
         if word == "--":
-            named += len(words)
+            files += len(words)
             break
         if word in with_word:
             del words[:1]
             own_words = own_words if word not in ("-e", "-f", "--regexp", "--expression", "--file") else 0
         elif not word.startswith(("-", "+")):
-            named += 1
+            files += 1
         elif word.startswith(("--regexp=", "--expression=")) or (own_words and word.startswith("-e") and len(word) > 2):
             own_words = 0
-    return named <= own_words and not prints_all
+    return files <= own_words and not prints_all
 
 
 def _find_pipes_to_capture(line: str, shell: str) -> list[Pipe]:
     """Return the pipelines to look into: their filters are programs that no inherited function hides."""
     name = os.path.basename(shell)
-    if name not in KNOWN_SHELLS or not any(each in line for each in ("tail", "head", "grep", "sed", "wc", "rg")):
+    if name not in KNOWN_SHELLS or not any(filter_name in line for filter_name in LINE_FILTERS):
         return []
     return [
         pipe
@@ -349,7 +349,7 @@ class FilterCapture:
         self.lock = threading.Lock()
         self.closed = False
         self.calls = [clipper.call(pipe.programs[-1].name) for pipe in pipes]
-        self.intakes: list[Intake | None] = [pipeline.open_intake(each) for each in self.calls]
+        self.intakes: list[Intake | None] = [pipeline.open_intake(call) for call in self.calls]
         self.threads: list[threading.Thread] = []
         self.clips: list[tuple[Call, Clip, int | None]] = []
         self.folder = _make_folder()
@@ -362,7 +362,7 @@ class FilterCapture:
         program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keep.py")
         keep = f"{quote(sys.executable)} -I -S {quote(program)} {self.folder}/socket"
         exits = f"2>/dev/null >>{self.folder}/exits"
-        changed = rewrite(
+        rewritten = rewrite(
             line,
             self.pipes,
             lambda pipe: f"{keep} {pipe}",
@@ -370,11 +370,11 @@ class FilterCapture:
         )
         try:
             check = subprocess.run(
-                [self.shell, "-n", "-c", changed], stdin=subprocess.DEVNULL, capture_output=True, check=False
+                [self.shell, "-n", "-c", rewritten], stdin=subprocess.DEVNULL, capture_output=True, check=False
             )
         except OSError:  # there is no such shell, which the run will say
             return line
-        return line if check.returncode else changed
+        return line if check.returncode else rewritten
 
     def finish(self, printed: Intake) -> tuple[FilteredInput, ...]:
         """Return what went into each pipe's filters, once the line has ended and `printed` is complete."""
@@ -384,40 +384,43 @@ class FilterCapture:
             thread.join(max(0.0, until - time.monotonic()))
         running = {int(thread.name) for thread in self.threads if thread.is_alive()}
         codes = self._read_exit_codes()
-        shown = None if printed.overflowed else printed.held
+        printed_data = None if printed.overflowed else printed.held
         inputs = []
         for number, pipe in enumerate(self.pipes):
-            exits = [(each.name, codes.get((number, at))) for at, each in enumerate(pipe.programs)]
-            known = tuple((name, code) for name, code in exits if code is not None)
+            exits = tuple(
+                (program.name, codes[number, at]) for at, program in enumerate(pipe.programs) if (number, at) in codes
+            )
             intake = self.intakes[number]
             if intake is None or number in running:  # it never ran, or runs on in the background
-                inputs.append(FilteredInput(pipe.filters, known))
+                inputs.append(FilteredInput(pipe.filters, exits))
                 continue
             self.intakes[number] = None
-            inputs.append(self._keep(intake, self.calls[number], pipe, known, shown))
+            inputs.append(self._keep(intake, self.calls[number], pipe, exits, printed_data))
         return tuple(inputs)
 
     def _keep(
-        self, intake: Intake, call: Call, pipe: Pipe, exits: tuple[tuple[str, int], ...], shown: bytes | None
+        self, intake: Intake, call: Call, pipe: Pipe, exits: tuple[tuple[str, int], ...], printed: bytes | None
     ) -> FilteredInput:
         intake.finish()
-        if not intake.bytes or (not intake.overflowed and shown is not None and intake.held in shown):
+        if not intake.bytes or (not intake.overflowed and printed is not None and intake.held in printed):
             intake.abandon()
             return FilteredInput(pipe.filters, exits)
         from spillover.kinds.cut import keep
 
         call = replace(call, command=self.line)
-        kept, total = keep(intake, call)
-        clip = Clip("", "stored" if kept.ref else "lost", kept.ref, kept.path, kept.reason, _total=total, _shown=Size())
+        stored, total = keep(intake, call)
+        clip = Clip(
+            "", "stored" if stored.ref else "lost", stored.ref, stored.path, stored.reason, _total=total, _shown=Size()
+        )
         self.clips.append((call, clip, dict(exits).get(pipe.programs[-1].name)))
         return FilteredInput(
             pipe.filters,
             exits,
             dropped=True,
             lines=total.lines,
-            ref=kept.ref,
-            reason=kept.reason,
-            only_here=kept.local_only,
+            ref=stored.ref,
+            reason=stored.reason,
+            only_here=stored.local_only,
         )
 
     def record(self) -> None:
@@ -552,26 +555,24 @@ def _lower(limits: Limits, cost: Mapping[str, int]) -> Limits | None:
 
 
 def _raw_if_harmless(intake: Intake, call: Call) -> Call:
-    """Return the call with `raw` set where an output that fits may reach its reader as it came.
+    """Return the call with `raw` set where an output that fits may reach its reader unchanged.
 
     It may not where characters in it are invisible, or a line reads like a notice of ours.
     """
     data = b"" if intake.overflowed else intake.held
     if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or call.compares or call.settings.redact != "off":
         return call
-    guard, pieces = notice_guard(call.settings), intake.pieces
+    guard = notice_guard(call.settings)
+    pieces = intake.pieces
     # Halves of words that read like ours may come apart, and meet at who reads one of the streams.
     parts = [data, *(b"".join(piece for stream, piece in pieces if stream == name) for name in dict(pieces))]
-    readings = [seen for part in parts for seen in (clean(part), every_line(part.decode("utf-8", "replace")))]
-    if guard is None or any(guard(seen) != seen for seen in readings):
+    readings = [text for part in parts for text in (clean(part), every_line(part.decode("utf-8", "replace")))]
+    if guard is None or any(guard(reading) != reading for reading in readings):
         return call
     text = data.decode("utf-8", "replace")
     lines = "\n".join(text.splitlines())  # some readers end a line at a form feed, too
-    return (
-        call.with_settings(raw=True)
-        if all(pipeline.fits(each, call, raw_bytes=len(data)) for each in (text, lines))
-        else call
-    )
+    fits = all(pipeline.fits(reading, call, raw_bytes=len(data)) for reading in (text, lines))
+    return call.with_settings(raw=True) if fits else call
 
 
 def _is_utf8(data: bytes) -> bool:
