@@ -15,6 +15,7 @@ import stat
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from threading import local
 from types import ModuleType
@@ -63,12 +64,13 @@ class PatternSet:
     def scan(self, data: bytes | memoryview, on_match: Callable[[int, int, int, int, Any], bool | None]) -> None:
         """Call `on_match` (number, start, end, flags, context) for every match; `once`: for the first of each pattern.
 
-        Where a match starts is known only with `starts`; otherwise it is 0.
+        Where a match starts is known only with `starts`; otherwise it is 0. `on_match` returns True to end the scan.
         """
         if not hasattr(self._thread, "scratch"):
             self.prepare()
             self._thread.scratch = _load_engine().Scratch(self._database)
-        self._database.scan(data, match_event_handler=on_match, scratch=self._thread.scratch)
+        with suppress(_load_engine().ScanTerminated):
+            self._database.scan(data, match_event_handler=on_match, scratch=self._thread.scratch)
 
     def prepare(self) -> None:
         """Load or compile the patterns, without a lock: two threads may do it twice, but no fork copies a held lock."""

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillover.document.document import Document, Section
-from spillover.kinds.log.classes import NAMES
+from spillover.kinds.log import classes
+from spillover.kinds.log.classes import NAMES, classify
 from spillover.kinds.log.lines import find_rare_starts, read_lines
+from spillover.kinds.log.spans import describe_gap
 from spillover.source.blob import MemoryBlob, Meter
 from spillover.tokens import estimate
 
@@ -104,3 +106,26 @@ def test_what_lines_say_and_what_they_are_like_are_never_the_same_number():
     seen = lines("".join(f"word{chr(97 + number)} another\n" for number in range(26)).encode())
     told = seen.exact.tolist()
     assert not {*told} & {*seen.template.tolist(), *seen.subject.tolist()}  # fold.py and plain.py mix them
+
+
+def test_a_class_never_marks_the_line_below():
+    view = b"the build FAILED\n\nnext\n"
+    table = classify(view, np.array([0, 17, 18]))
+    assert table[0, NAMES.index("verdict")]
+    assert not table[1:].any()
+
+
+def test_a_pass_over_nothing_but_matches_ends_early(monkeypatch):
+    monkeypatch.setattr(classes, "MAX_HITS", 1_000)
+    view = b"FAILED\n" * 50_000
+    table = classify(view, np.arange(0, len(view), 7))
+    assert 0 < table[:, NAMES.index("verdict")].sum() < 10_000
+
+
+def test_a_gap_of_which_not_all_was_looked_at_is_no_repetition():
+    data = b"same\n" * 9
+    meter = Meter()
+    meter.feed(data)
+    document = Document(MemoryBlob(data), meter.index, meter.lines, meter.newlines, (Section(0, len(data)),))
+    assert describe_gap(read_lines(document, [(0, 45)]), 1, 6).kind == "same"
+    assert describe_gap(read_lines(document, [(0, 15), (20, 45)]), 1, 6) is None

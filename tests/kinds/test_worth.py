@@ -44,7 +44,8 @@ def test_a_clip_that_ends_early_says_how_much_more_there_is():
 @pytest.mark.parametrize("text", ["".join(f"{n} {n * n}\n" for n in range(30_000)), '{"rows": [' + ", ".join(f'{{"id": {n}, "sum": {n * n}}}' for n in range(9_000)) + "]}"])  # fmt: skip
 def test_where_nothing_is_known_less_is_shown_of_it(text):
     full, _ = tokens(0, text)
-    assert tokens(DEFAULT_WORTH, text)[0] <= min(full, 1.1 * SCREEN_TOKENS / DEFAULT_WORTH)
+    for worth in (DEFAULT_WORTH, 0.4):
+        assert tokens(worth, text)[0] <= min(full, 1.1 * SCREEN_TOKENS / worth)
 
 
 def test_head_and_tail_fill_the_limits():
