@@ -400,20 +400,20 @@ _TOKEN = re.compile(
 
 def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False) -> Pattern:
     """Return the pattern, or a PatternError that says what to write instead. The syntax is Hyperscan's."""
-    quoted = repr(text if len(text) <= QUOTED_CHARS else text[:QUOTED_CHARS] + "…")
+    name = repr(text if len(text) <= QUOTED_CHARS else text[:QUOTED_CHARS] + "…")
     if not text:
         raise PatternError("An empty pattern would match everywhere; say what to look for.")
     if len(text) > MAX_PATTERN_CHARS:
         raise PatternError(
-            f"A pattern has at most {MAX_PATTERN_CHARS:,} characters, not {len(text):,}; search for a part of {quoted}."
+            f"A pattern has at most {MAX_PATTERN_CHARS:,} characters, not {len(text):,}; search for a part of {name}."
         )
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise PatternError(f"{quoted} holds half a character (a lone surrogate), which is in no output; leave it out.")
+        raise PatternError(f"{name} holds half a character (a lone surrogate), which is in no output; leave it out.")
     tokens = [] if fixed else list(_TOKEN.finditer(text))
     constructs = ["\\n"] * ("\n" in text) + ["(?-m" if token["off"] else token["named"] for token in tokens]
-    for name in constructs:
-        if why := _REFUSED.get(re.sub(r"\\[1-9]", r"\\1", name or "")):
-            raise PatternError(f"{quoted}: {why}.")
+    for construct in constructs:
+        if why := _REFUSED.get(re.sub(r"\\[1-9]", r"\\1", construct or "")):
+            raise PatternError(f"{name}: {why}.")
     if not ignore_case and (fixed or not _SPECIAL.intersection(text)):
         return Pattern(text, fixed, ignore_case, text.encode(), None)
     try:
@@ -421,11 +421,11 @@ def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False
     except PatternSyntaxError as error:
         too_large = any(words in str(error) for words in ("repetition size", "too large", "Resource limit"))
         remedy = "repeat less" if too_large else "correct it, or search for it as plain text: -F, or fixed=true"
-        raise PatternError(f"{quoted} is not a valid pattern ({error}); {remedy}.") from error
+        raise PatternError(f"{name} is not a valid pattern ({error}); {remedy}.") from error
     if regex.matches_empty:
         only_empty = len(text) > 1 and text.startswith("^") and text.endswith("$")
         places = "empty lines" if only_empty else "everywhere, even an empty string"
-        raise PatternError(f"{quoted} would match {places}; use + instead of *, or say what to look for.")
+        raise PatternError(f"{name} would match {places}; use + instead of *, or say what to look for.")
     return Pattern(text, fixed, ignore_case, b"", regex)
 
 
@@ -464,18 +464,18 @@ def scan(
     sizes: Sizes = SIZES,
 ) -> Iterator[Hit]:
     """Yield the hits from `start` on, which is in line `first_line`. An index spares counting lines between hits."""
-    line, counted = first_line, start
+    line, position = first_line, start
     for piece in _split(blob, start, sizes):
         for line_start, begin, end, line_end in _find_in_piece(piece, pattern):
-            # Lines are counted only when there is a hit to number: counting takes longer than finding nothing.
+            # Lines are position only when there is a hit to number: counting takes longer than finding nothing.
             block = min(begin // index.block, len(index.before) - 1) if index else 0
-            if index and counted < block * index.block:
-                line, counted = index.before[block] + 1, block * index.block
-            while counted < piece.base:
-                upto = min(counted + sizes.chunk, piece.base)
-                line, counted = line + count_in(blob.read(counted, upto), "\n"), upto
-            line += count_in(piece.data, "\n", counted - piece.base, begin - piece.base)
-            counted = begin
+            if index and position < block * index.block:
+                line, position = index.before[block] + 1, block * index.block
+            while position < piece.base:
+                upto = min(position + sizes.chunk, piece.base)
+                line, position = line + count_in(blob.read(position, upto), "\n"), upto
+            line += count_in(piece.data, "\n", position - piece.base, begin - piece.base)
+            position = begin
             yield Hit(line, line_start, begin, end, line_end)
 
 
@@ -633,18 +633,18 @@ def _find_in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Pla
 
 def _match_without_codes(pattern: Pattern, text: bytes, at: int) -> Iterator[tuple[int, int]]:
     """Yield matches in the text without escape codes, by their places in the text with them."""
-    shown, shown_starts, raw_starts = bytearray(text[:at]), [], []
+    view, shown_starts, raw_starts = bytearray(text[:at]), [], []
     for part in _CODE_AND_TEXT.finditer(text, at):
         visible = clean(part[0]).encode()
-        shown_starts.append(len(shown))
+        shown_starts.append(len(view))
         raw_starts.append(part.start() + max(0, part[0].rfind(visible)))
-        shown += visible
+        view += visible
 
     def place(offset: int) -> int:
         nth = bisect_right(shown_starts, offset) - 1
         return raw_starts[nth] + offset - shown_starts[nth]
 
-    for begin, end in _matches(pattern, bytes(shown), at, len(shown), by_line=False):
+    for begin, end in _matches(pattern, bytes(view), at, len(view), by_line=False):
         yield place(begin), place(end - 1) + 1
 
 

@@ -360,9 +360,9 @@ def parse_range(value: Any, total: int, unit: str = "lines") -> tuple[int, int]:
         text = (_join_ends(value) or "").strip().lower()
     except RecursionError:  # it contains itself
         text = ""
-    several = _SEVERAL.fullmatch(text)
-    if several and not all(map(_THOUSANDS.fullmatch, _ENDS.split(text))):
-        example = f"{several[1]}:{several[2]}"
+    list_ = _SEVERAL.fullmatch(text)
+    if list_ and not all(map(_THOUSANDS.fullmatch, _ENDS.split(text))):
+        example = f"{list_[1]}:{list_[2]}"
         raise UsageError(f"{quote(value)} is more than one range of {unit}; ask for one at a time, e.g. {example}.")
     pair = _PAIR.fullmatch("".join(text.split()))
     if pair and not _THOUSANDS.fullmatch(pair[0]):

@@ -338,13 +338,13 @@ def check_arguments(schema: dict[str, Any], arguments: Mapping[str, Any], name: 
 
     An argument that is null is left out, and so is an empty text for an optional one: some models send every argument.
     """
-    known, required = schema["properties"], schema["required"]
+    properties, required = schema["properties"], schema["required"]
     plain_name = next((tool for tool in CALLS if name.endswith(tool)), name)
     example = f"for example {name}{CALLS.get(plain_name, '(...)')}"
     checked = {}
     for key, value in arguments.items():
-        if key not in known and value is not None:
-            raise UsageError(f"unknown argument {quote(key)}; {name} takes {', '.join(known)}; {example}.")
+        if key not in properties and value is not None:
+            raise UsageError(f"unknown argument {quote(key)}; {name} takes {', '.join(properties)}; {example}.")
         if value is not None and (value != "" or key in required):
             checked[key] = value
     for key in required:

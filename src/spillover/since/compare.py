@@ -136,9 +136,9 @@ class _Tally:
         self._ranges: list[tuple[int, int]] = []
         self._full = False
 
-    def add(self, marked: Array, starts: Array) -> None:
-        """Count the marked ones of the next lines; `starts`: where each line begins."""
-        rows = np.flatnonzero(marked)
+    def add(self, flags: Array, starts: Array) -> None:
+        """Count the lines with a flag, of the next lines; `starts`: where each line begins."""
+        rows = np.flatnonzero(flags)
         if not len(rows):
             return
         self._lines += len(rows)
@@ -396,9 +396,9 @@ def _is_near(view: bytes, begin: Array, end: Array, numeric: Array) -> Array:
         apart = np.maximum(begin[name], begin[numeric[close]])
         opening = words[begin[name]] & _MASKS[size]
         opening ^= size.astype(np.uint64) << np.uint64(56)
-        known = codes[np.minimum(codes.searchsorted(opening), len(codes) - 1)] == opening
-        known &= (data[apart - 1] != ord("\n")) & (data[np.maximum(apart - 2, 0)] != ord("\n"))  # both on one line
-        near[close[known]] = True
+        matches = codes[np.minimum(codes.searchsorted(opening), len(codes) - 1)] == opening
+        matches &= (data[apart - 1] != ord("\n")) & (data[np.maximum(apart - 2, 0)] != ord("\n"))  # both on one line
+        near[close[matches]] = True
     return near
 
 

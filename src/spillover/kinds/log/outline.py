@@ -91,17 +91,17 @@ class Survey(Struct, frozen=True):
     @property
     def sections(self) -> Contents | None:
         """The sections of a log, first the ones with failures, then the longest; None if nothing divides it."""
-        headed = self.headings
-        if headed.titled < MIN_HEADINGS or 0 < self.commands.begin <= headed.begin:
-            headed = self.commands  # below headings, commands are examples
-        if not headed.titled:
+        group = self.headings
+        if group.titled < MIN_HEADINGS or 0 < self.commands.begin <= group.begin:
+            group = self.commands  # below headings, commands are examples
+        if not group.titled:
             return None
-        sections = headed.ranked()
+        sections = group.ranked()
         lines = sum(section.lines for section in sections)
         large = [each for each in sections if each.failures or each.lines * MAX_SHARE >= lines]
         shown = sections if len(sections) <= FEW_SECTIONS else large or sections
         parts = [Part(flatten(each.head), each.first, each.last, each.failures) for each in shown]
-        return Contents("Sections", parts, headed.titled + any(not each.head for each in sections))
+        return Contents("Sections", parts, group.titled + any(not each.head for each in sections))
 
 
 def outline(document: Document) -> Contents | None:
