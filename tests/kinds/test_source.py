@@ -9,10 +9,8 @@ import pytest
 from spillover import Clipper, Limits, MemoryStore
 from spillover.kinds.query import prints_file
 from spillover.kinds.source import (
-    Block,
     Definition,
     find_definitions,
-    find_doc_line,
     is_code,
     is_numbered,
     read_skeleton,
@@ -47,14 +45,9 @@ def test_definitions_are_found_by_indentation(suffix):
     assert {(5, 10, 0), (8, 10, 1), (13, 16, 0)} <= found
 
 
-def test_a_signature_may_have_several_lines_and_what_is_said_of_it_follows():
+def test_a_signature_may_have_several_lines():
     blocks = {block.first: block for block in read_skeleton(PYTHON, "py")}
     assert blocks[13].signature == 15
-    assert find_doc_line(PYTHON, blocks[8]) == 9
-    assert (
-        find_doc_line([b"// Says what.\n", b"// And why.\n", b"func f() {\n", b"}\n"], Block(2, 2, 3, 0, "definition"))
-        == 0
-    )
 
 
 def test_a_log_that_counts_its_lines_is_no_file_unless_the_call_says_so():

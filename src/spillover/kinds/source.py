@@ -1,6 +1,6 @@
 """Source code: a skeleton, what answers the query, both ends; in the order of the file.
 
-The skeleton is imports, constants, classes, signatures and the first line of documentation, read by indentation.
+The skeleton is imports, constants, classes and signatures, read by indentation.
 Numbers that a reader put before the lines are shown where a part begins and at definitions, and left out in between.
 `select_definitions` is for profiles that show definitions and first uses only.
 """
@@ -293,20 +293,6 @@ def _end_signature(lines: Sequence[bytes], number: int) -> int:
     return number
 
 
-def find_doc_line(lines: Sequence[bytes], block: Block) -> int | None:
-    """Return the first line of documentation of a definition: right below its signature, or right above it."""
-    below = block.signature + 1
-    if below < len(lines) and lines[below].lstrip().startswith((b'"""', b"'''", b'r"""')):
-        first = below if len(lines[below].strip()) > 4 else below + 1
-        return first if first < len(lines) else None
-    first = block.first
-    while first > max(0, block.first - LINES_PER_NUMBER) and lines[first - 1].lstrip().startswith(_COMMENTS):
-        first -= 1
-    if first == block.first:
-        return None
-    return first + 1 if lines[first].strip() in (b"/**", b"/*") else first
-
-
 def recognise(sample: Sample) -> str:
     """Return "source" for the text of one file."""
     return "source" if is_file(sample.lines, hinted=sample.hint in NAMES) else ""
@@ -365,7 +351,7 @@ class _Plan:
         self.defines = {block.first for block in blocks if block.kind == "definition"}
 
     def _order_skeleton(self, blocks: Sequence[Block]) -> Iterator[int]:
-        """Yield constants with their first uses, then definitions, outer and long ones first, then their doc lines."""
+        """Yield constants with their first uses, then definitions, outer and long ones first."""
         constants = [block for block in blocks if block.kind == "constant"][:MAX_CONSTANTS]
         for line, why in [*((block.first, "constant") for block in constants), *self._first_uses(constants)]:
             self.why.setdefault(line, why)
@@ -379,11 +365,6 @@ class _Plan:
             self.why.setdefault(block.first, block.kind)
             last = block.last if block.kind == "import" else block.signature
             yield from range(block.first, min(last, block.first + MAX_SIGNATURE_LINES) + 1)
-        for block in blocks:
-            doc = find_doc_line(self.lines.text, block) if block.kind == "definition" else None
-            if doc is not None:
-                self.why.setdefault(doc, "what is said of a definition")
-                yield doc
 
     def _first_uses(self, constants: Sequence[Block]) -> Iterator[tuple[int, str]]:
         """Yield where each constant is used first, and the reason."""
