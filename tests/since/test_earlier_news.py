@@ -32,6 +32,19 @@ def test_errors_that_the_earlier_run_had_too_take_no_room_from_new_lines(clipper
     assert "".join(TRACE) in text
 
 
+def test_plain_new_lines_lead_before_errors_that_the_earlier_run_had_too(clipper):
+    letters = [f"{chr(97 + first)}{chr(97 + second)}" for first in range(12) for second in range(26)]
+    known = [f"error: {word * 3} cannot find the {word} branch of {word * 2}\n" for word in letters]
+    news = [f"linked {chr(97 + number)} to the rest\n" for number in range(20)]
+    after = [
+        line
+        for number, line in enumerate(known)
+        for line in (line, *news[number // 15 : number // 15 + (number % 15 == 7)])
+    ]
+    text = tell(clipper, known, after)
+    assert [line for line in news if line not in text] == []
+
+
 def test_a_new_line_that_only_its_indent_tells_from_one_before_is_shown_once(clipper):
     again = [f"\t{line}" for line in FRAMES]
     told = ["Caused by: java.io.IOException: no space left\n"]
