@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillover.document.document import BASE_WORK, WORK_PER_BYTE, Document, Section, TooMuchWork, Work, work_for
+from spillover.document.document import BASE_WORK, WORK_PER_BYTE, Document, TooMuchWork, Work, work_for
 from spillover.source.blob import BLOCK_BYTES, BothEnds, LineIndex, MemoryBlob, Meter
 
 
@@ -75,20 +75,11 @@ def test_the_lines_behind_a_gap_are_counted_from_the_end():
     assert seen.number(len(data) - 10) == whole.number(len(data) - 10)
 
 
-def test_nothing_is_missing_where_everything_was_kept():
-    opens, closes = document(b"abc").gap
-    assert opens == closes
-
-
 def test_a_part_is_shown_cleaned():
     seen = document(b"\x1b[1mone\x1b[0m\ntwo 10%\rtwo 90%\n")
     assert seen.text_and_frames(0, seen.start(2)) == ("one\n", 0)
     assert seen.text_and_frames(seen.start(2), seen.size) == ("two 90%\n", 1)
     assert seen.text(seen.start(2), seen.size) == "two 90%\n"
-
-
-def test_a_section_knows_its_size():
-    assert (Section(3, 10).size, Section(3, 3).size) == (7, 0)
 
 
 DATA = b"".join(b"line %d\n" % number for number in range(1, 40_001))
@@ -135,10 +126,6 @@ def test_a_budget_is_spent_and_then_too_much():
     with pytest.raises(TooMuchWork):
         work.spend(1)
     assert work_for(1_000).left == BASE_WORK + WORK_PER_BYTE * 1_000
-
-
-def test_without_a_budget_anything_may_be_spent():
-    Work().spend(1 << 80)
 
 
 @pytest.mark.parametrize(
