@@ -51,8 +51,8 @@ REASON_CHARS = 40
 
 #: The first block is small, and tells which columns have few values. More: more sorting of columns that have many.
 FIRST_BLOCK_BYTES = 1 << 16
-#: Bytes read at a time. More: more memory, about eight times as much.
-BLOCK_BYTES = 1 << 22
+#: Bytes read at a time. More: more memory, up to forty times as much for rows of a few bytes.
+BLOCK_BYTES = 1 << 20
 #: A longer row has a quote that is never closed. More: more memory before a table with such a row is given up.
 MAX_ROW_BYTES = 1 << 24
 #: Columns that are looked into. More: wide tables take longer.
