@@ -49,19 +49,6 @@ def test_what_fits_or_is_not_known_stays(clipper, output):
     assert said(clipper, output) is None
 
 
-def test_what_the_model_needs_word_for_word_stays(clipper):
-    assert said(clipper, LONG, "read_files") is None
-
-
-def test_a_result_that_makes_us_fail_is_bounded_all_the_same():
-    def broken():
-        raise RuntimeError("no disk")
-
-    new = cline.reply({"tool": "run_commands", "output": [{"query": "make", "result": LONG * 20}]}, broken)["output"]
-    assert len(new[0]["result"]) < len(LONG) * 20
-    assert "spill failed (RuntimeError)" in new[0]["result"]
-
-
 #: Loads the plugin as Cline does and calls its hooks with each question in turn.
 CALLER = """
 import plugin from "./plugin.mjs"

@@ -6,7 +6,6 @@ import pytest
 
 from spillover import Clipper, Limits, MemoryStore
 from spillover.hosts.codex import __file__ as SOURCE  # noqa: N812
-from spillover.hosts.hook import is_our_answer
 from support import codex
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
@@ -137,19 +136,6 @@ STAYS = {
 @pytest.mark.parametrize("event", STAYS.values(), ids=STAYS)
 def test_what_is_short_or_not_only_text_stays(clipper, event):
     assert codex.reply(event, lambda: clipper) is None
-
-
-def test_a_clip_that_spill_printed_is_no_run_of_its_own_if_it_was_called_by_its_path():
-    """`spill grep last` searched the clip, and not what was run: Codex has a shell with a PATH of its own."""
-    for command in (
-        "spill sh make",
-        "/opt/bin/spill sh make",
-        "cd /x && /opt/bin/spill run -- make",
-        "/opt/bin/spill grep last x",
-    ):
-        assert is_our_answer(command)
-    for command in ("./spill sh make", "/opt/bin/spill-x sh make", "/opt/bin/spill grep last x | sort", ""):
-        assert not is_our_answer(command)
 
 
 def test_a_reply_never_blocks():

@@ -12,7 +12,6 @@ import pytest
 from spillover import Clipper, Limits, MemoryStore
 from spillover.document.forgery import MARK
 from spillover.hosts.install import plugin
-from spillover.hosts.opencode import EXACT
 from support import opencode_host
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
@@ -78,11 +77,6 @@ def test_a_result_that_claims_to_be_cut_is_measured_if_its_file_cannot_be_read(c
     assert clipper.settings.count(new["output"]) <= 1_000
     assert [record.bytes for record in clipper.settings.store.list()] == [len(LONG)]
     assert said(clipper, "bash", output="short", truncated=True, outputPath=path) is None
-
-
-@pytest.mark.parametrize("tool", sorted(EXACT))
-def test_how_the_model_goes_back_is_left_alone(clipper, tool):
-    assert said(clipper, tool, output=LONG) is None
 
 
 @pytest.mark.parametrize("tool", ["apply_patch", "spillover_read_output", "evil_read_output"])

@@ -1,8 +1,8 @@
-"""What a call asks for, by its arguments."""
+"""What all hooks share: the query in a call's arguments, and the commands of our own."""
 
 import pytest
 
-from spillover.hosts.hook import QUERY_CHARS, query_from_arguments
+from spillover.hosts.hook import QUERY_CHARS, is_our_answer, query_from_arguments
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,16 @@ def test_it_is_bounded():
     for _ in range(50):
         deep = {"a": deep}
     assert query_from_arguments(deep) == ""
+
+
+def test_a_clip_that_spill_printed_is_no_run_of_its_own_if_it_was_called_by_its_path():
+    """`spill grep last` searched the clip, and not what was run: Codex has a shell with a PATH of its own."""
+    for command in (
+        "spill sh make",
+        "/opt/bin/spill sh make",
+        "cd /x && /opt/bin/spill run -- make",
+        "/opt/bin/spill grep last x",
+    ):
+        assert is_our_answer(command)
+    for command in ("./spill sh make", "/opt/bin/spill-x sh make", "/opt/bin/spill grep last x | sort", ""):
+        assert not is_our_answer(command)
