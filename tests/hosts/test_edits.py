@@ -112,6 +112,17 @@ def test_whatever_is_there_stays_and_comes_back_byte_for_byte(value, layout, asc
 
 # Comments
 
+
+@pytest.mark.parametrize(
+    "before",
+    ['{"hooks": {/* mine */ }}', '{\n  "hooks": {\n    // mine\n  }\n}\n', '{"hooks": {"After": [ /* mine */ ]}}'],
+)
+def test_a_comment_in_a_place_that_was_empty_stays(before):
+    after = insert_json(before, KEYS, OURS)
+    assert "mine" in after
+    assert read_jsonc(after) == {"hooks": {"After": [OURS]}}
+
+
 TEXTS = {
     '{"a": 1}': {"a": 1},
     '// x\n{"a": 1, /* y, */ "b": [1, 2,],} // z': {"a": 1, "b": [1, 2]},

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,21 @@ def test_more_requests_in_a_file_than_a_pipe_holds_are_all_answered(mcp):
         subprocess.run(mcp.spill(), stdin=file, stdout=out, env=mcp.env, timeout=PATIENCE, check=True)
     answers = map(json.loads, (mcp.folder / "said").read_text().splitlines())
     assert sorted(answer["id"] for answer in answers) == list(range(5_000))
+
+
+def test_nothing_that_is_printed_comes_between_the_messages():
+    code = """
+import asyncio, os
+from spillover.mcp.stdio import connect_client
+async def main():
+    client = await connect_client()
+    print("stray", flush=True)
+    os.system("echo stray too")
+    await client.send(b"{}")
+    await client.flush()
+asyncio.run(main())
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, capture_output=True, check=True, timeout=60
+    )
+    assert (ran.stdout, ran.stderr) == (b"{}\n", b"stray\nstray too\n")

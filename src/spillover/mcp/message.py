@@ -84,24 +84,14 @@ class Message:
         meta = self.params["_meta"] if self.is_modern else {}
         return {"_meta": {key: value for key, value in meta.items() if key != "progressToken"}} if meta else {}
 
-    @property
-    def tool(self) -> Any:
-        """The tool of tools/call; its arguments, which may be large, are not read."""
-        return self._call.name
-
-    @property
-    def short_arguments(self) -> Any:
-        """The arguments of tools/call; None if they are longer than a question would be."""
-        arguments = self._call.arguments
-        return loads(arguments) if len(bytes(arguments)) <= SHORT_ARGUMENTS_BYTES else None
-
-    @property
-    def _call(self) -> _ToolCall:
+    def read_call(self) -> tuple[Any, Any]:
+        """Return the tool of tools/call, and its arguments; None for arguments longer than a question."""
         try:
-            return _TOOL_CALL.decode(self._parts.params or b"{}")
+            call = _TOOL_CALL.decode(self._parts.params or b"{}")
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            params = self.params
-            return _ToolCall(params.get("name"), msgspec.Raw(dumps(params.get("arguments"))))
+            return self.params.get("name"), self.params.get("arguments")
+        is_short = len(bytes(call.arguments)) <= SHORT_ARGUMENTS_BYTES
+        return call.name, loads(call.arguments) if is_short else None
 
     @property
     def any_params(self) -> Any:

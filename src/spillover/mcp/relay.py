@@ -475,7 +475,7 @@ class Relay:
         if self.catalog.page is None:
             self._work(message, self._call_unlisted(message))
             return
-        name = message.tool
+        name, arguments = message.read_call()
         own = self.catalog.own.get(name) if isinstance(name, str) else None
         if own is not None:
             self._work(message, self._call_own(message, own))
@@ -483,7 +483,7 @@ class Relay:
             words = f"Unknown tool: {one_line(str(name), 80)}"
             await self._send(refusal(message.id, INVALID_PARAMS, words))
         else:
-            await self._forward(message, tool=str(name), query=query_from_arguments(message.short_arguments))
+            await self._forward(message, tool=str(name), query=query_from_arguments(arguments))
 
     async def _call_unlisted(self, message: Message) -> None:
         await self._read_catalog(message)
