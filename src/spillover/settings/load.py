@@ -459,6 +459,8 @@ class Loaded(Struct, frozen=True):
         changes = {key.removeprefix(prefix): self._value(key) for key in options}
         if self._is_set("store"):
             changes["store"] = self._start().store
+        if self._is_set("keep"):  # stronger than the part that a profile chooses for a command
+            changes["keep"] = self._value("keep")
         with self._blame("profile", *options):
             settings: Settings = profile_package().named(profile).clipper(**changes).settings
         if isinstance(settings.store, NamedStore) and any(map(self._is_set, RETENTION_KEYS)):
