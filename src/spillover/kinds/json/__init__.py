@@ -18,5 +18,5 @@ Who lives here, each knowing only those above it:
 - `near`: an output that is nearly one
 - `ndjson`: an output with a JSON record on each line
 
-`kinds/auto.py` calls `select` of the last three; `kinds/kind.py` uses `almost`. The rest is for this folder.
+`kinds/kind.py` lists the last three as kinds and calls `texts.refine`. The rest is for this folder.
 """
