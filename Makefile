@@ -39,8 +39,7 @@ docs: $(TESTED) ## update help, signatures and outputs in README.md and docs/
 	$(BIN)/python scripts/docs.py
 
 picture: $(TESTED) ## draw what `make demo` prints as docs/demo.svg, and take the pictures of `spill ui`
-	$(BIN)/python scripts/picture.py
-	$(BIN)/python scripts/ui_pictures.py
+	$(BIN)/python -m scripts.pictures
 
 bench: $(TESTED) ## every bench: each prints a table
 	@set -e; for bench in bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
@@ -53,7 +52,7 @@ soak: $(TESTED) ## attack it for 15 minutes and print figures; MINUTES=3 for les
 	$(BIN)/python scripts/soak.py --minutes $(MINUTES)
 
 ceph: $(TESTED) ## the store's contract, laws, commands and faults on Ceph's radosgw, which it says how to install
-	@$(BIN)/python scripts/ceph_server.py --check
+	@$(BIN)/python scripts/s3/ceph.py --check
 	TEST_S3=ceph $(BIN)/python -m pytest -n0 tests/store/test_object_store.py tests/cli/test_object_store.py tests/laws/test_laws_in_a_bucket.py tests/soak/test_fleet.py
 
 hosts: $(TESTED) ## real coding agents from npm with a scripted model; some minutes
@@ -63,7 +62,7 @@ frameworks: $(READY) ## the five lines for each framework in docs/adapters/frame
 	$(BIN)/python scripts/frameworks.py
 
 test-latest: $(TESTED) ## the newest and the oldest of every framework that there is an adapter for, and what broke
-	$(BIN)/python -m scripts.latest $(FLAGS)
+	$(BIN)/python -m scripts.frameworks --latest $(FLAGS)
 
 clean: ## remove what these tasks made, .venv included
 	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/out build dist
@@ -80,9 +79,8 @@ $(READY): pyproject.toml
 	@touch $(READY)
 
 # What only the tests need: every framework there is an adapter for, and MCP servers from npm, run by a Node from PyPI.
-$(TESTED): $(READY) scripts/mcp_servers.py scripts/chromium.py
+$(TESTED): $(READY) scripts/install.py
 	@echo "Installing what the tests need (once; a minute or two)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
-	@$(BIN)/python scripts/mcp_servers.py
-	@$(BIN)/python scripts/chromium.py
+	@$(BIN)/python scripts/install.py
 	@touch $(TESTED)

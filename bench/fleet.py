@@ -256,7 +256,7 @@ def main() -> None:
     parser.add_argument("--listed", type=int, default=100_000)
     parser.add_argument("--scopes", type=int, default=1, help="dealt to so many scopes below the one that is listed")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, load("s3_server").Server(f"{folder}/s3") as server:
+    with tempfile.TemporaryDirectory() as folder, load("s3/server").Server(f"{folder}/s3") as server:
         os.environ |= {**server.environ(), "XDG_STATE_HOME": f"{folder}/state"}
         url = f"s3://{server.bucket}/bench"
         path = Path(folder) / "large"
@@ -264,7 +264,7 @@ def main() -> None:
         figures, ref = upload(path, url)
         path.unlink()
         show(f"{given.mb} MB up", figures)
-        with load("s3_proxy").Proxy(server.port) as proxy:
+        with load("s3/proxy").Proxy(server.port) as proxy:
             os.environ["AWS_ENDPOINT_URL"] = proxy.endpoint
             for row in ranges(url, ref, proxy):
                 show("100 lines", row)

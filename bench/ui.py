@@ -55,7 +55,7 @@ class Row:
 
 
 def load_chromium() -> object:
-    spec = importlib.util.spec_from_file_location("chromium", HERE.parent / "scripts" / "chromium.py")
+    spec = importlib.util.spec_from_file_location("install", HERE.parent / "scripts" / "install.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -91,7 +91,7 @@ def measure(outputs: int, folder: Path) -> list[Row]:
     scrolled: list[float] = []
     worked: list[float] = []
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))  # type: ignore[attr-defined]
+        browser = driver.chromium.launch(executable_path=chromium.find_chromium(), args=list(chromium.CHROMIUM_FLAGS))  # type: ignore[attr-defined]
         for _ in range(ROUNDS):
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
                 assert process.stdout is not None
@@ -134,8 +134,8 @@ def main() -> None:
     parser.add_argument("--outputs", type=int, default=10_000)
     arguments = parser.parse_args()
     chromium = load_chromium()
-    if chromium.find() is None:  # type: ignore[attr-defined]
-        print(chromium.why_not())  # type: ignore[attr-defined]
+    if chromium.find_chromium() is None:  # type: ignore[attr-defined]
+        print(chromium.why_no_chromium())  # type: ignore[attr-defined]
         return
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(arguments.outputs, Path(folder))

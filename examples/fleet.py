@@ -84,8 +84,8 @@ def _server(folder: str, *, wanted: bool) -> AbstractContextManager[Any]:
     """Return an S3 server of our own, where no bucket is named."""
     if not wanted:
         return nullcontext()
-    path = Path(__file__).resolve().parent.parent / "scripts" / "s3_server.py"
-    spec = importlib.util.spec_from_file_location("s3_server", path)
+    path = Path(__file__).resolve().parent.parent / "scripts" / "s3" / "server.py"
+    spec = importlib.util.spec_from_file_location("server", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

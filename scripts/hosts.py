@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from scripts.mcp_servers import node, npm
+from scripts.install import node, npm
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, ".venv", "hosts")

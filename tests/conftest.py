@@ -117,7 +117,7 @@ def s3_server(tmp_path_factory):
 
     It is SeaweedFS, or Ceph where TEST_S3=ceph (`make ceph`).
     """
-    script = _load_script("ceph_server" if os.environ.get("TEST_S3") == "ceph" else "s3_server")
+    script = _load_script("s3/ceph" if os.environ.get("TEST_S3") == "ceph" else "s3/server")
     with script.Server(tmp_path_factory.mktemp("s3")) as server:
         yield server
 
@@ -133,6 +133,6 @@ def s3(s3_server, monkeypatch):
 @pytest.fixture
 def proxy(s3, s3_server, monkeypatch):
     """A proxy before the real server, that counts and breaks what passes; everything passes through it."""
-    with _load_script("s3_proxy").Proxy(s3_server.port) as made:
+    with _load_script("s3/proxy").Proxy(s3_server.port) as made:
         monkeypatch.setenv("AWS_ENDPOINT_URL", made.endpoint)
         yield made

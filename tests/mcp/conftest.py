@@ -17,7 +17,7 @@ from spillover.mcp.relay import Relay
 SERVERS = Path(__file__).parent / "servers"
 CODE = "import sys; from spillover.cli import main; sys.exit(main())"
 PATIENCE = 60  # seconds; only guards against hanging
-#: The Python that runs `spill mcp`: scripts/latest.py names one that has another version of the SDK.
+#: The Python that runs `spill mcp`: `scripts.frameworks --latest` names one that has another version of the SDK.
 PYTHON = os.environ.get("MCP_TEST_PYTHON") or sys.executable
 
 

@@ -78,9 +78,9 @@ def fleet(seconds, seed, workers=32, faults=FAULTS):
     dice = random.Random(seed)
     with (
         tempfile.TemporaryDirectory() as folder,
-        load("ceph_server" if os.environ.get("TEST_S3") == "ceph" else "s3_server").Server(f"{folder}/s3") as server,
+        load("s3/ceph" if os.environ.get("TEST_S3") == "ceph" else "s3/server").Server(f"{folder}/s3") as server,
     ):
-        with load("s3_proxy").Proxy(server.port, seed) as proxy:
+        with load("s3/proxy").Proxy(server.port, seed) as proxy:
             url = f"s3://{server.bucket}/soak"
             environ = {**os.environ, **server.environ(proxy.endpoint)}
             proxy.faults = dict(faults)

@@ -14,8 +14,8 @@ import pytest
 from spillover import Clipper, DirStore
 from spillover.store.scopes import folder_scope
 
-_place = Path(__file__).parents[2] / "scripts" / "chromium.py"
-_spec = importlib.util.spec_from_file_location("chromium", _place)
+_place = Path(__file__).parents[2] / "scripts" / "install.py"
+_spec = importlib.util.spec_from_file_location("install", _place)
 chromium_script = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(chromium_script)
 
@@ -80,7 +80,7 @@ class Browser:
 
         self.driver = sync_playwright().start()
         self.chromium = self.driver.chromium.launch(
-            executable_path=chromium_script.find(), args=list(chromium_script.FLAGS)
+            executable_path=chromium_script.find_chromium(), args=list(chromium_script.CHROMIUM_FLAGS)
         )
 
     def stop(self):
@@ -110,8 +110,8 @@ def _expected(said):
 
 @pytest.fixture(scope="session")
 def chromium():
-    if chromium_script.find() is None:
-        pytest.skip(chromium_script.why_not())
+    if chromium_script.find_chromium() is None:
+        pytest.skip(chromium_script.why_no_chromium())
     browser = Browser()
     browser.thread.submit(browser.start).result()
     yield browser

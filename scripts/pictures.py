@@ -1,20 +1,69 @@
-"""Take the pictures of `spill ui` for the docs from a real run: docs/ui-*.webp. Run it with `make picture` and look at them."""
+"""Draw the pictures of the docs: docs/demo.svg and docs/ui-*.webp. Run it with `make picture` and look at the results."""
 
 from __future__ import annotations
 
 import os
-import runpy
+import re
 import subprocess
 import sys
 import tempfile
+from html import escape
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+from scripts.install import CHROMIUM_FLAGS, find_chromium, why_no_chromium
 
 ROOT = Path(__file__).resolve().parent.parent
+
+COLUMNS, CHAR, ROW, EDGE, SIZE = 100, 7.8, 18, 16, 13
+#: The styles that the demo uses → how they look on a dark background.
+STYLES = {
+    "1;36": 'fill="#7dcfff" font-weight="bold"',
+    "1": 'fill="#ffffff" font-weight="bold"',
+    "2": 'fill="#a9b1d6"',
+    "33": 'fill="#e0af68"',
+}
+#: Renderers collapse ordinary spaces.
+NBSP = "\xa0"
+STYLED = re.compile(r"\x1b\[([\d;]+)m(.*?)\x1b\[0m")
+
+
+def draw_demo() -> None:
+    """Draw the output of `make demo` as docs/demo.svg."""
+    environment = {**os.environ, "COLUMNS": str(COLUMNS), "FORCE_COLOR": "1"}
+    command = [sys.executable, str(ROOT / "examples" / "demo.py")]
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    (ROOT / "docs" / "demo.svg").write_text(draw(output.rstrip("\n").split("\n")), encoding="utf-8")
+
+
+def draw(rows: list[str]) -> str:
+    """Return terminal rows as SVG with selectable text and without external fonts or scripts."""
+    width, height = round(COLUMNS * CHAR + 2 * EDGE), len(rows) * ROW + 2 * EDGE
+    texts = "\n".join(text for number, row in enumerate(rows) if (text := draw_row(row, EDGE + (number + 1) * ROW - 5)))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="A failing command, read by way of spill">\n'
+        f'<rect width="{width}" height="{height}" rx="8" fill="#1a1b26"/>\n'
+        f'<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="{SIZE}">\n'
+        f"{texts}\n</g>\n</svg>\n"
+    )
+
+
+def draw_row(row: str, y: int) -> str:
+    if not row:
+        return ""
+    style, words = 'fill="#c0caf5"', row
+    if match := STYLED.fullmatch(row):
+        style, words = STYLES[match[1]], match[2]
+    # Where a row begins is its place, not blanks, which some renderers drop; textLength makes it as wide as in a terminal.
+    shown = words.lstrip(" ")
+    x = EDGE + (len(words) - len(shown)) * CHAR
+    width = len(shown) * CHAR
+    return f'<text x="{x:.1f}" y="{y}" textLength="{width:.1f}" {style}>{escape(shown).replace(" ", NBSP)}</text>'
+
+
 SPILL = str(Path(sys.executable).parent / "spill")
 WIDTH, HEIGHT = 1440, 900
 LARGEST = 200_000
@@ -65,10 +114,8 @@ def prepare(project: Path, environment: dict[str, str]) -> None:
     spill("read", "last:pytest", "430:470")
 
 
-def picture(page: Page, name: str) -> None:
+def save(page: Page, name: str) -> None:
     """Save what the page shows as WebP, as good as its size allows."""
-    from PIL import Image
-
     image = Image.open(BytesIO(page.screenshot()))
     path = ROOT / "docs" / f"ui-{name}.webp"
     for quality in QUALITIES:
@@ -82,34 +129,32 @@ def take(page: Page, address: str) -> None:
     home = address.partition("#")[0]
     page.goto(address)
     page.locator(".row[data-id]", has_text="pytest").first.wait_for()
-    picture(page, "outputs")
+    save(page, "outputs")
     page.locator(".row[data-id]", has_text="pytest").first.click()
     page.locator("[data-pane=model] .clip").wait_for()
     page.fill(".tools input[type=search]", "order 641")
     page.locator(".line.now .text").wait_for()
-    picture(page, "output")
+    save(page, "output")
     page.click("[data-tab=whatif]")
     page.fill("#try-tokens", "700")
     page.locator("[data-pane=whatif] .step", has_text="tokens = 700").wait_for()
     page.emulate_media(color_scheme="dark")
-    picture(page, "whatif")
+    save(page, "whatif")
     page.emulate_media(color_scheme="light")
     page.goto(f"{home}#/runs")
     page.locator(".command-row", has_text="pytest").first.click()
     page.locator(".compared .columns").wait_for()
-    picture(page, "runs")
+    save(page, "runs")
     page.goto(f"{home}#/stats")
     page.locator("#net").wait_for()
-    picture(page, "stats")
+    save(page, "stats")
 
 
-def main() -> int:
-    from playwright.sync_api import sync_playwright
-
-    chromium = runpy.run_path(str(ROOT / "scripts" / "chromium.py"))
-    if chromium["find"]() is None:
-        print(chromium["why_not"]())
-        return 0
+def take_ui_pictures() -> None:
+    """Take the pictures of `spill ui` from a real run: docs/ui-*.webp."""
+    if find_chromium() is None:
+        print(why_no_chromium())
+        return
     with tempfile.TemporaryDirectory(prefix="spill-") as folder:
         project = Path(folder) / "shop"
         states = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config"}
@@ -121,14 +166,14 @@ def main() -> int:
             assert process.stdout is not None
             try:
                 with sync_playwright() as driver:
-                    browser = driver.chromium.launch(executable_path=chromium["find"](), args=list(chromium["FLAGS"]))
+                    browser = driver.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
                     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=1)
                     take(page, process.stdout.readline().strip())
                     browser.close()
             finally:
                 process.terminate()
-    return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    draw_demo()
+    take_ui_pictures()

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parent.parent.parent / "scripts" / "ceph_server.py"
+SCRIPT = Path(__file__).parent.parent.parent / "scripts" / "s3" / "ceph.py"
 
 
 def test_what_is_not_installed_is_named_with_how_to_install_it(tmp_path):

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import Request, urlopen
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # this file is also run, and loaded, by its path
-from scripts.s3_server import BUCKET, KEY, READER_KEY, READER_SECRET, READY_SECONDS, SECRET, find_ports, wait_for_enter
-from scripts.s3_server import Server as S3Server
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))  # this file is also run, and loaded, by its path
+from scripts.s3.server import BUCKET, KEY, READER_KEY, READER_SECRET, READY_SECONDS, SECRET, find_ports, wait_for_enter
+from scripts.s3.server import Server as S3Server
 
 if TYPE_CHECKING:
     from typing import Self
