@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from spillover.document.document import Document
 from spillover.kinds.selection import Reason
@@ -76,6 +77,19 @@ class Clip(Struct, frozen=True):
         edges = [0, *(edge for first, last in self.ranges for edge in (first, last)), self.total.lines + 1]
         pairs = zip(edges[::2], edges[1::2], strict=True)
         return tuple((before + 1, after - 1) for before, after in pairs if after - before > 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the text and the facts, for JSON."""
+        return {
+            "outcome": self.outcome,
+            "ref": self.ref,
+            "path": self.path,
+            "reason": self.reason,
+            "total": asdict(self.total),
+            "shown": asdict(self.shown),
+            "ranges": self.ranges,
+            "text": self.text,
+        }
 
     def _measure(self) -> Size:
         size = len(self.text.encode("utf-8", "surrogatepass"))

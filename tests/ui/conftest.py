@@ -42,9 +42,9 @@ class Place:
         return subprocess.run(command, cwd=self.project, env=self.env, capture_output=True, text=True, check=False)
 
     @contextmanager
-    def serve(self, *options):
+    def serve(self, *options, browse=False):
         """`spill ui`, as anybody starts it; its address."""
-        command = [SPILL, "ui", "--no-open", *options]
+        command = [SPILL, "ui", *([] if browse else ["--no-open"]), *options]
         with subprocess.Popen(
             command, cwd=self.project, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:

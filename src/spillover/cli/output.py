@@ -14,8 +14,6 @@ from contextlib import suppress
 from typing import Any
 
 from spillover.document.clean import clean, show_controls
-from spillover.result import Clip
-from spillover.settings.limits import Size
 from spillover.settings.load import AGE, COUNT, FLAG, LIMITS, SIZE, find_key, split
 
 #: Exit codes. `spill run` and `spill sh` exit with the code of the command.
@@ -113,24 +111,6 @@ def fit_terminal(text: str, fd: int = 1) -> str:
     if not width:
         return text
     return "".join(f"{line if len(line) <= width else line[: width - 1] + '…'}\n" for line in text.splitlines())
-
-
-def clip_facts(clip: Clip) -> dict[str, Any]:
-    """Return what is known about a clip, for a program."""
-    return {
-        "outcome": clip.outcome,
-        "ref": clip.ref,
-        "path": clip.path,
-        "reason": clip.reason,
-        "total": size_facts(clip.total),
-        "shown": size_facts(clip.shown),
-        "ranges": [list(pair) for pair in clip.ranges],
-        "text": clip.text,
-    }
-
-
-def size_facts(size: Size) -> dict[str, int]:
-    return {"lines": size.lines, "bytes": size.bytes, "chars": size.chars, "tokens": size.tokens}
 
 
 def count_of(number: int, noun: str) -> str:

@@ -32,7 +32,7 @@ from spillover.settings.settings import KEEPS, default_store
 from spillover.store import BaseStore, Store
 from spillover.store.directory import DirStore
 from spillover.store.named import JoinedStores, find_store
-from spillover.store.record import Record, RunRecord, owners
+from spillover.store.record import Record, RunRecord
 from spillover.store.scopes import ScopedStore
 
 #: Outputs that `list` shows without --all.
@@ -98,7 +98,7 @@ def list_outputs(arguments: argparse.Namespace) -> int:
     store = clipper.settings.outputs
     records, total = _find_records(arguments, store)
     if arguments.json:
-        write_json([record_facts(record) for record in records])
+        write_json([record.as_dict() for record in records])
         return EXIT_OK
     if arguments.quiet:
         write("".join(f"{record.ref}\n" for record in records))
@@ -132,7 +132,7 @@ def _find_records(arguments: argparse.Namespace, store: ScopedStore) -> tuple[li
 def _row(record: Record, store: ScopedStore, *, with_project: bool) -> tuple[str, ...]:
     compressed = not is_remote(store.store) and store.where(record.ref) is None
     marks = ", ".join(["pinned"] * record.pinned + ["compressed"] * compressed)
-    project = (", ".join(_scopes(record)) or "none",) if with_project else ()
+    project = (", ".join(record.scopes) or "none",) if with_project else ()
     return (
         record.ref,
         f"{record.lines:,}",
@@ -150,11 +150,6 @@ def _age(record: Record) -> str:
         if seconds >= size:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
-
-
-def _scopes(record: Record) -> list[str]:
-    """Return the scopes of an output, as far as the reader may see them."""
-    return [owner.scope for owner in owners(record)]
 
 
 def _describe_nothing(arguments: argparse.Namespace, store: ScopedStore) -> str:
@@ -196,7 +191,7 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         facts = {name: getattr(run, name, None) for name in RUN_FACTS}
         each = [{name: getattr(run, name) for name in ("created", "command", *RUN_FACTS)} for run in runs]
-        write_json({**record_facts(record), "path": path, **facts, "runs": each})
+        write_json({**record.as_dict(), "path": path, **facts, "runs": each})
         return EXIT_OK
     if arguments.why:
         _print_reasons(clipper, record)
@@ -228,7 +223,7 @@ def _describe_output(record: Record) -> list[tuple[str, str]]:
     is_preview = record.produced_bytes is None
     printed = "" if is_preview else f"{record.produced_bytes:,} bytes were printed"
     return [
-        ("project", ", ".join(_scopes(record)) or "none"),
+        ("project", ", ".join(record.scopes) or "none"),
         ("stored", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))),
         ("lines", f"{record.lines:,}"),
         ("bytes", f"{record.bytes:,}"),
@@ -250,31 +245,6 @@ def _print_reasons(clipper: Clipper, record: Record) -> None:
         write(f"{count:,} of {len(reasons):,} reasons; --json shows all.\n")
 
 
-def record_facts(record: Record) -> dict[str, object]:
-    """Return a record for a program, without the line index."""
-    return {
-        "ref": record.ref,
-        "tool": record.tool,
-        "call_id": record.call_id,
-        "command": record.command,
-        "created": record.created,
-        "lines": record.lines,
-        "bytes": record.bytes,
-        "sha256": record.sha256,
-        "partial": record.partial,
-        "produced_bytes": record.produced_bytes,
-        "produced_lines": record.produced_lines,
-        "segments": [list(segment) for segment in record.segments],
-        "shown": [list(pair) for pair in record.shown],
-        "kind": record.kind,
-        "why": [list(reason) for reason in record.why],
-        "pinned": record.pinned,
-        "redacted": record.redacted,
-        "scope": record.scope,
-        "scopes": _scopes(record),
-    }
-
-
 def path(arguments: argparse.Namespace) -> int:
     """Print the path of the plain file, and nothing else, so that it can stand in a command."""
     store = make_reader(arguments).settings.outputs
@@ -294,28 +264,29 @@ def path(arguments: argparse.Namespace) -> int:
 def ui(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     try:
-        from spillover.ui.serve import serve
+        from spillover.ui.server import serve
     except ImportError as error:
         raise MissingExtraError(
             f"spill ui needs the package {error.name}; run: pip install 'spillover[ui]'."
         ) from error
 
     clipper = make_clipper(arguments)
-    page = ""
+    path = ""
     if arguments.ref:
         outputs = clipper.settings.outputs
-        page = f"/output/{outputs.get(resolve(arguments.ref, outputs).ref).ref}"
+        path = f"/output/{outputs.get(resolve(arguments.ref, outputs).ref).ref}"
 
     def announce(address: str) -> None:
         write(f"{address}\n")
         write_error("open this address in a browser on this machine; Ctrl-C to stop")
 
-    facts = _page_facts(arguments, clipper)
-    serve(clipper, port=arguments.port, facts=facts, say=announce, browse=not arguments.no_open, to=page)
+    about = _describe_page(arguments, clipper)
+    browse = not arguments.no_open
+    serve(clipper, port=arguments.port, about=about, announce=announce, browse=browse, path=path)
     return EXIT_OK
 
 
-def _page_facts(arguments: argparse.Namespace, clipper: Clipper) -> dict[str, Any]:
+def _describe_page(arguments: argparse.Namespace, clipper: Clipper) -> dict[str, Any]:
     """Return what the page shows about itself, and what can be tried on it."""
     settings = clipper.settings
     options = [f"--{name} {quote(value)}" for name in ("store", "scope") if (value := getattr(arguments, name))]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from spillover.api import Clipper
-from spillover.cli.output import EXIT_FINDINGS, EXIT_OK, clip_facts, write, write_error, write_json
+from spillover.cli.output import EXIT_FINDINGS, EXIT_OK, write, write_error, write_json
 from spillover.cli.outputs import make_reader
 from spillover.cli.parsing import REF_HELP, Command, add_json, add_limits, add_place, add_ref, parse_number
 from spillover.cli.setup import has_room_for_newline, reserve_newline
@@ -141,7 +141,7 @@ def _names_output(clipper: Clipper, word: str) -> bool:
 
 def _print(answer: Clip, arguments: argparse.Namespace, clipper: Clipper) -> int:
     if arguments.json:
-        write_json(clip_facts(answer))
+        write_json(answer.as_dict())
     else:
         write(answer.text, end_line=has_room_for_newline(answer.text, clipper.call().for_retrieval()))
     return EXIT_OK

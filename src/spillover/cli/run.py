@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from spillover import __version__, pipeline
 from spillover.api import Clipper
-from spillover.cli.output import EXIT_OK, clip_facts, wait, write, write_error, write_json
+from spillover.cli.output import EXIT_OK, wait, write, write_error, write_json
 from spillover.cli.parsing import FILTER, Command, add_json, add_selection, parse_duration
 from spillover.cli.setup import clipper_or_defaults, compare_if_failed, has_room_for_newline, lower_if_failed
 from spillover.errors import UsageError
@@ -58,7 +58,7 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
     clip = pipeline.finish(intake, call).clip
     record_run(call, clip, intake.held)
     if arguments.json:
-        write_json(clip_facts(clip))
+        write_json(clip.as_dict())
     else:
         write(
             clip.text,
@@ -205,7 +205,7 @@ def run_facts(ended: Run) -> dict[str, object]:
     """Return what is known about a run, for a program."""
     facts = {"exit_code": ended.exit_code, "timed_out": ended.timed_out, "still_open": list(ended.still_open)}
     warning = {"warning": ended.warning} if ended.warning else {}
-    return {**facts, **warning, **clip_facts(ended.clip)}
+    return {**facts, **warning, **ended.clip.as_dict()}
 
 
 def print_run(ended: Run, call: Call, pieces: Sequence[tuple[str, bytes]] = ()) -> None:

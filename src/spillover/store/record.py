@@ -50,6 +50,11 @@ OWNER_GRACE_SECONDS = 3_600
 FORMAT = 1
 #: Fields that are names of files, or only known to the call that stored the output; the file cannot contradict them.
 NOT_SAVED = ("ref", "pinned", "path", "only_here")
+#: Fields of `Record.as_dict`, in order.
+_DICT_FIELDS = (
+    *("ref", "tool", "call_id", "command", "created", "lines", "bytes", "sha256", "partial", "produced_bytes"),
+    *("produced_lines", "segments", "shown", "kind", "why", "pinned", "redacted", "scope"),
+)
 #: Numbers and times (in seconds from 1970) as they may stand in a record.
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
 Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
@@ -220,6 +225,15 @@ class Record(Struct, frozen=True, kw_only=True):
     def facts(self) -> tuple[object, ...]:
         """What it says about the bytes; two records with the same facts describe the same output."""
         return self.sha256, self.bytes, self.partial, self.produced_bytes, self.produced_lines, self.segments
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes that have the output, as far as the reader may see them."""
+        return tuple(owner.scope for owner in owners(self))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record for JSON, without its line index, its notices and the recipe of its clip."""
+        return {**{name: getattr(self, name) for name in _DICT_FIELDS}, "scopes": self.scopes}
 
     def with_notices(self, earlier: Record) -> Self:
         """Return the record with the earlier notices of the same output too."""

@@ -20,7 +20,7 @@ export class Lines {
     this.selected = null;
     this.widest = 0;
     this.mark(facts.shown, facts.why);
-    this.fetched = facts.back.flatMap((each) => each.lines);
+    this.fetched = facts.retrievals.flatMap((each) => each.lines);
     this.scroller = h("div", { class: `lines kind-${facts.kind}`, tabindex: "0", role: "region", "aria-label": "The whole output" });
     this.map = s("svg", { class: "map", "aria-hidden": "true", preserveAspectRatio: "none" });
     this.element = h("div", { class: "whole" }, this.scroller, this.map);

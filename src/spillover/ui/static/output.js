@@ -38,16 +38,16 @@ export class OutputView {
       this.facts = await ask(`output/${this.id}`);
       put(this.summary, this.sum());
       this.showBack();
-      this.lines.setFetched(this.facts.back);
+      this.lines.setFetched(this.facts.retrievals);
       this.app.say("");
     } catch (error) {
       this.app.fail(error);
     }
   }
 
-  changed({ rows, gone, problem }) {
+  changed({ rows, removed, problem }) {
     if (problem) this.app.say(problem);
-    else if (gone.includes(this.id)) this.app.say("This output has been removed. What is on the screen is all that is left of it.");
+    else if (removed.includes(this.id)) this.app.say("This output has been removed. What is on the screen is all that is left of it.");
     else if (rows.some((row) => row.id === this.id)) this.reload();
   }
 
@@ -96,18 +96,18 @@ export class OutputView {
     const { facts } = this;
     const row = facts.row ?? {};
     const shown = facts.shown.reduce((all, [first, last]) => all + last - first + 1, 0);
-    const part = shownShare(shown, facts.produced[0], facts.row);
+    const part = shownShare(shown, facts.produced_lines, facts.row);
     const items = [
       [facts.ref ?? "not stored: it fitted", "ref"],
       [`${age(facts.created)}`, "", clock(facts.created)],
       row.exit === null || row.exit === undefined ? null : [`exit ${row.exit}`, row.exit ? "bad" : "good"],
       row.seconds === null || row.seconds === undefined ? null : [duration(row.seconds)],
-      [`${plural(facts.produced[0], "line")}, ${bytes(facts.produced[1])}`],
+      [`${plural(facts.produced_lines, "line")}, ${bytes(facts.produced_bytes)}`],
       [facts.kind],
       facts.whole ? ["shown whole"] : [`${number(shown)} shown (${part === null ? "in part" : share(part, 1)})`, "accent"],
       facts.partial ? [`stored in part: ${facts.partial}`, "bad"] : null,
       facts.streams.length ? [plural(facts.streams.filter(([name]) => name === "stderr").length, "part") + " of stderr"] : null,
-      facts.back.length ? [`fetched back ${number(facts.back.length)}×`, "accent"] : null,
+      facts.retrievals.length ? [`fetched back ${number(facts.retrievals.length)}×`, "accent"] : null,
     ];
     return items.filter(Boolean).map(([text, name = "", title = null]) => h("span", { class: name, title }, text));
   }
@@ -239,12 +239,12 @@ export class OutputView {
       return put(this.model, h("p", {}, "To show what the model saw, the whole output is read and clipped again."), h("p", {}, h("button", { type: "button", onclick: () => this.showModel(true) }, `Read ${bytes(this.facts.bytes)}`)));
     if (asked) put(this.model, h("p", { class: "muted", role: "status" }, "Clipping it again…"));
     try {
-      const seen = await ask(`output/${this.id}/seen`);
+      const seen = await ask(`output/${this.id}/replay`);
       this.seen = seen;
       this.whatif.compareWith(seen);
-      const words = seen.exact
+      const words = seen.match === "words"
         ? "These are the very words the model got: the record holds their hash."
-        : seen.same
+        : seen.match === "lines"
           ? "Made again. The lines are those the model saw; the words around them may differ."
           : "";
       if (!words)
@@ -255,7 +255,7 @@ export class OutputView {
         );
       put(
         this.model,
-        h("p", { class: "cost" }, h("b", {}, number(seen.tokens.received)), ` tokens of about ${number(seen.tokens.produced)} (${share(seen.tokens.received, seen.tokens.produced)}), of which ${number(Math.max(0, seen.tokens.received - seen.tokens.shown))} are the notice and the markers.`),
+        h("p", { class: "cost" }, h("b", {}, number(seen.received)), ` tokens of about ${number(seen.produced)} (${share(seen.received, seen.produced)}), of which ${number(Math.max(0, seen.received - seen.shown.tokens))} are the notice and the markers.`),
         h("p", { class: "muted" }, words),
         clipText(seen),
       );
@@ -265,7 +265,7 @@ export class OutputView {
   }
 
   showBack() {
-    const { back } = this.facts;
+    const { retrievals: back } = this.facts;
     if (!back.length)
       return put(this.back, h("p", { class: "muted" }, this.facts.ref ? "Nothing of it has been fetched back. When the model, or you, read it or search it with spill, that appears here." : "The model saw all of it."));
     put(
@@ -278,10 +278,10 @@ export class OutputView {
           h(
             "li",
             { class: each.failed ? "bad" : "" },
-            h("b", {}, each.how),
+            h("b", {}, each.operation),
             h("span", {}, each.failed ? "failed" : each.lines.length ? each.lines.slice(0, 6).map(([first, last]) => h("button", { type: "button", class: "plain range", onclick: () => this.show(first) }, first === last ? number(first) : `${number(first)}–${number(last)}`)) : "the whole"),
             h("span", { class: "muted" }, `${plural(each.tokens, "token")}${each.host ? ` · ${each.host}` : ""}`),
-            h("time", { class: "muted", title: clock(each.when) }, age(each.when)),
+            h("time", { class: "muted", title: clock(each.created) }, age(each.created)),
           ),
         ),
       ),

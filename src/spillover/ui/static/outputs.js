@@ -101,8 +101,8 @@ export class OutputsView {
     }
   }
 
-  changed({ rows, gone, problem }) {
-    for (const id of gone) known.rows.delete(id);
+  changed({ rows, removed, problem }) {
+    for (const id of removed) known.rows.delete(id);
     for (const row of rows) known.rows.set(row.id, row);
     this.problem = problem;
     this.apply();
@@ -150,7 +150,7 @@ export class OutputsView {
         words.every((word) => `${row.command} ${row.tool} ${row.ref ?? ""}`.toLowerCase().includes(word)),
     );
     this.at = Math.max(0, this.rows.findIndex((row) => row.id === chosen));
-    const looked = this.found && this.found.looked < this.found.all ? `, ${number(this.found.looked)} looked through` : "";
+    const looked = this.found && this.found.searched < this.found.all ? `, ${number(this.found.searched)} looked through` : "";
     this.summary.textContent = this.rows.length === every.length ? `${number(every.length)} outputs` : `${number(this.rows.length)} of ${number(every.length)} outputs${looked}`;
     this.list.setCount(this.rows.length);
     if (anew) this.list.show(0);
@@ -210,7 +210,7 @@ export class OutputsView {
       },
       h("time", { class: "when", title: clock(row.created) }, age(row.created)),
       h("span", { class: "tool" }, row.tool),
-      h("span", { class: "command", title: row.command }, row.command || h("em", {}, "no command"), row.pinned ? h("b", { class: "tag" }, "pinned") : null, row.back ? h("b", { class: "tag", title: "Fetched back by the model" }, `↩ ${row.back}`) : null),
+      h("span", { class: "command", title: row.command }, row.command || h("em", {}, "no command"), row.pinned ? h("b", { class: "tag" }, "pinned") : null, row.retrievals ? h("b", { class: "tag", title: "Fetched back by the model" }, `↩ ${row.retrievals}`) : null),
       h("span", { class: "kind" }, row.kind || "–"),
       h("span", { class: `exit ${failed ? "bad" : row.exit === 0 ? "good" : ""}` }, row.exit === null ? "–" : row.exit),
       h("span", { class: "time" }, duration(row.seconds)),

@@ -49,7 +49,7 @@ export class StatsView {
   }
 
   draw({ total, days, tools, commands, damaged }) {
-    if (!total.clips && !total.retrievals) return put(this.body, h("div", { class: "empty" }, h("h2", {}, "Nothing to add up yet"), h("p", {}, "Every clip and every retrieval leaves one line in the ledger, without a word of content. Their sums appear here.")));
+    if (!total.clips && !total.retrievals) return put(this.body, h("div", { class: "empty" }, h("h2", {}, "Nothing to add up yet"), h("p", {}, "Every clip and every retrieval leaves one line in the journal, without a word of content. Their sums appear here.")));
     const parts = (sums) => [["shown", sums.shown], ["back", sums.fetched], ["words", sums.notices + sums.schemas], ["net", Math.max(0, sums.net)]];
     const say = (sums) => `${number(sums.produced)} produced, ${number(sums.received)} reached the model, net ${number(sums.net)}`;
     const table = (title, rows, name) =>

@@ -91,14 +91,14 @@ export class WhatIf {
   say(given = null) {
     if (this.wrong) return put(this.status, h("span", { class: "bad" }, this.wrong));
     const { clip, seen } = this;
-    const got = seen?.same ? seen.tokens.received : seen && (this.facts.row?.shown_tokens ?? null);
-    const differs = got === null ? 0 : clip.tokens.received - got;
+    const got = seen?.match ? seen.received : seen && (this.facts.row?.shown_tokens ?? null);
+    const differs = got === null ? 0 : clip.received - got;
     put(
       this.status,
-      h("b", { id: "tried-tokens" }, number(clip.tokens.received)),
-      ` tokens of about ${number(clip.tokens.produced)} (${share(clip.tokens.received, clip.tokens.produced)})`,
+      h("b", { id: "tried-tokens" }, number(clip.received)),
+      ` tokens of about ${number(clip.produced)} (${share(clip.received, clip.produced)})`,
       got !== null ? h("span", { class: differs > 0 ? "bad" : differs < 0 ? "good" : "muted" }, differs ? `, ${differs > 0 ? "+" : "−"}${number(Math.abs(differs))} against what the model saw` : ", as the model saw it") : null,
-      `; ${number(clip.lines.shown)} of ${number(clip.lines.all)} lines. `,
+      `; ${number(clip.shown.lines)} of ${number(clip.total.lines)} lines. `,
       h("span", { class: "muted" }, `${number(clip.milliseconds)} ms`),
     );
     put(this.text, clipText(clip));

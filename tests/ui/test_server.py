@@ -1,8 +1,9 @@
-"""Who may ask the page what: token, Host, Origin, method, scope; and what every answer carries."""
+"""Who may ask the page what: token, Host, Origin, method, scope; what every answer carries; how it starts."""
 
 import http.client
 import json
 import re
+import sys
 from html.parser import HTMLParser
 from importlib import resources
 from urllib.parse import urlsplit
@@ -10,6 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from spillover import Clipper
+from spillover.cli import main
+from spillover.ui.server import can_browse
 
 STATIC = resources.files("spillover.ui") / "static"
 
@@ -103,7 +106,7 @@ def test_other_projects_are_as_if_they_were_not_there(served):
     address, mine, theirs = served
     listed = json.loads(ask(address, "/api/outputs")[1])
     assert [row["id"] for row in listed["rows"]] == [mine]
-    for rest in ("", "/lines", "/search?q=theirs", "/seen", "/clip"):
+    for rest in ("", "/lines", "/search?q=theirs", "/replay", "/clip"):
         status, body, _ = ask(address, f"/api/output/{theirs}{rest}")
         assert status == 404, rest
         assert b"theirs\\n" not in body
@@ -155,3 +158,40 @@ def test_a_port_that_is_taken_is_said_with_what_to_do(served, place):
     assert done.returncode == 2
     assert f"Try --port {port + 1}." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_without_its_extra_it_says_what_to_install(monkeypatch, capfd):
+    for name in [name for name in sys.modules if name.startswith("spillover.ui")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    assert main(["ui", "--no-open"]) == 2
+    assert "pip install 'spillover[ui]'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("environ", "platform", "expected"),
+    [({}, "linux", False), ({"DISPLAY": ":0"}, "linux", True), ({"WAYLAND_DISPLAY": "w"}, "linux", True), ({}, "darwin", True)],
+)  # fmt: skip
+def test_a_browser_is_opened_only_where_there_is_a_screen(environ, platform, expected):
+    assert can_browse(environ, platform) is expected
+
+
+def test_the_browser_is_led_by_a_private_file_that_goes_once_it_was_used(place, tmp_path):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/arguments\n')
+    browser.chmod(0o700)
+    place.env |= {"BROWSER": str(browser), "TMPDIR": str(temporary)}
+    with place.serve(browse=True) as address:
+        assert ask(address, "/")[0] == 200
+        (folder,) = temporary.iterdir()
+        (file,) = folder.iterdir()
+        assert (tmp_path / "arguments").read_text() == f"file://{file}\n", "the token is on no command line"
+        assert (folder.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o700, 0o600)
+        assert f"url={address}" in file.read_text()
+        assert ask(address, "/api/about", token="wrong")[0] == 401
+        assert file.exists()
+        assert ask(address, "/api/about")[0] == 200
+        assert [*temporary.iterdir()] == []

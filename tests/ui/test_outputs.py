@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from spillover import Clipper, DirStore, Hint, Limits, journal
 from spillover.errors import ConfigError, SpilloverError, UsageError
 from spillover.kinds.selection import Span
-from spillover.ui.again import see, try_other
 from spillover.ui.library import Library
-from spillover.ui.outputs import Outputs
+from spillover.ui.outputs import Outputs, replay, try_settings
 
 OUTPUTS = {
     "log": "".join(f"[{i}] step {i} done\n" + "Error: it broke\n" * (i == 3_000) for i in range(4_000)),
@@ -37,9 +36,9 @@ def opened(clipper, ref):
 @each
 def test_what_was_given_is_what_is_shown_and_is_proved(clipper, name):
     given = clipper.clip(OUTPUTS[name], tool="bash")
-    seen = see(clipper, opened(clipper, given.ref))
-    assert (seen["text"], seen["exact"], seen["same"]) == (given.text, True, True)
-    assert seen["tokens"]["received"] == clipper.settings.count(given.text)
+    seen = replay(clipper, opened(clipper, given.ref))
+    assert (seen["text"], seen["match"]) == (given.text, "words")
+    assert seen["received"] == clipper.settings.count(given.text)
 
 
 @pytest.mark.parametrize("name", ["log", "json", "controls"])
@@ -48,14 +47,14 @@ def test_what_was_given_is_what_is_shown_and_is_proved(clipper, name):
 )  # fmt: skip
 def test_what_would_be_given_is_what_is_given_with_those_settings(clipper, tmp_path, name, other):
     output = opened(clipper, clipper.clip(OUTPUTS[name], tool="bash").ref)
-    tried = try_other(clipper, output, {key: str(value) for key, value in other.items()})
+    tried = try_settings(clipper, output, {key: str(value) for key, value in other.items()})
     configured = Clipper.configured(
         **{key: value for key, value in other.items() if key != "query"}, hints=["cli", "path"]
     )
     real = Clipper(configured.settings.limits, keep=configured.settings.keep, worth=configured.settings.worth, hints=("cli", "path"), store=clipper.settings.store, scope="acme")  # fmt: skip
     given = real.clip(OUTPUTS[name], tool="bash", query=other.get("query"))
     assert tried["text"] == given.text
-    assert tried["ranges"] == [*given.ranges]
+    assert tried["ranges"] == given.ranges
     assert real.settings.limits.hold(tried["text"], real.settings.count)
 
 
@@ -78,19 +77,19 @@ def test_a_clip_with_choices_of_its_own_is_made_again_from_its_record(clipper, n
     given = Clipper(**{"store": clipper.settings.store, "scope": "acme", **choices}).clip(
         OUTPUTS[name], tool="bash", **asked
     )
-    seen = see(clipper, opened(clipper, given.ref))
-    assert (seen["text"], seen["exact"], seen["same"]) == (given.text, True, True)
+    seen = replay(clipper, opened(clipper, given.ref))
+    assert (seen["text"], seen["match"]) == (given.text, "words")
 
 
 def test_a_clip_that_was_told_against_an_earlier_run_is_made_again_while_that_is_stored(clipper):
     before = clipper.clip(OUTPUTS["log"].replace("Error: it broke", "fine"), tool="bash")
     given = clipper.clip(OUTPUTS["log"], tool="bash", since=before.ref)
     assert f"Since {before.ref}" in given.text
-    seen = see(clipper, opened(clipper, given.ref))
-    assert (seen["text"], seen["exact"]) == (given.text, True)
+    seen = replay(clipper, opened(clipper, given.ref))
+    assert (seen["text"], seen["match"]) == (given.text, "words")
     clipper.settings.store.delete(before.ref)
-    seen = see(clipper, opened(clipper, given.ref))
-    assert (seen["text"], seen["exact"], seen["ranges"]) == ("", False, [*given.ranges])
+    seen = replay(clipper, opened(clipper, given.ref))
+    assert (seen["text"], seen["match"]) == ("", "")
     assert before.ref in seen["reason"]
 
 
@@ -100,8 +99,8 @@ def test_a_clip_that_could_not_be_compared_is_made_again(clipper, since, tokens)
     own = Clipper(Limits(tokens=tokens), store=clipper.settings.store, scope="acme")
     given = own.clip(OUTPUTS["log"], tool="bash", since=since)
     assert "Not compared with" in given.text
-    seen = see(clipper, opened(clipper, given.ref))
-    assert (seen["text"], seen["exact"]) == (given.text, True)
+    seen = replay(clipper, opened(clipper, given.ref))
+    assert (seen["text"], seen["match"]) == (given.text, "words")
 
 
 @pytest.mark.parametrize(
@@ -111,16 +110,15 @@ def test_another_clip_is_not_told_as_what_the_model_saw(clipper, made):
     less = Clipper(Limits(tokens=500), store=clipper.settings.store, scope="acme").clip(OUTPUTS["csv"], tool="bash")
     output = opened(clipper, less.ref)
     old = replace(output, record=replace(output.record, made=made))  # as an earlier version, or somebody else, wrote it
-    seen = see(clipper, old)
-    assert (seen["text"], seen["exact"], seen["same"]) == ("", False, False)
-    assert seen["ranges"] == [*less.ranges]
+    seen = replay(clipper, old)
+    assert (seen["text"], seen["match"]) == ("", "")
     assert "does not say what made that clip" in seen["reason"]
 
 
 def test_a_selector_of_your_own_is_not_in_the_record(clipper):
     own = Clipper(store=clipper.settings.store, scope="acme", keep=lambda document, fill: [Span(0, 100)])
     given = own.clip(OUTPUTS["log"], tool="bash")
-    assert see(clipper, opened(clipper, given.ref))["reason"]
+    assert replay(clipper, opened(clipper, given.ref))["reason"]
 
 
 def test_the_record_has_no_secret_of_a_query(clipper):
@@ -132,15 +130,15 @@ def test_the_record_has_no_secret_of_a_query(clipper):
 @pytest.mark.parametrize("profile", ["opencode", "t15", "klaude", "daycare", "vtcode"])
 def test_every_profile_can_be_tried(clipper, profile):
     output = opened(clipper, clipper.clip(OUTPUTS["log"], tool="bash").ref)
-    assert try_other(clipper, output, {"profile": profile})["text"]
+    assert try_settings(clipper, output, {"profile": profile})["text"]
 
 
 def test_trying_stores_and_notes_nothing(clipper):
     ref = clipper.clip(OUTPUTS["log"], tool="bash").ref
     output, before = opened(clipper, ref), journal.size(str(clipper.settings.store.root))
-    see(clipper, output)
+    replay(clipper, output)
     for tokens in (300, 800, 3_000, 60_000):
-        try_other(clipper, output, {"tokens": str(tokens)})
+        try_settings(clipper, output, {"tokens": str(tokens)})
     assert [record.ref for record in clipper.settings.store.list()] == [ref]
     assert journal.size(str(clipper.settings.store.root)) == before
 
@@ -148,8 +146,8 @@ def test_trying_stores_and_notes_nothing(clipper):
 def test_what_cannot_be_tried_is_said_with_what_can(clipper):
     output = opened(clipper, clipper.clip(OUTPUTS["log"], tool="bash").ref)
     with pytest.raises(UsageError, match="use tokens, lines"):
-        try_other(clipper, output, {"store": "/tmp"})
+        try_settings(clipper, output, {"store": "/tmp"})
     with pytest.raises(ConfigError, match="tokens"):
-        try_other(clipper, output, {"tokens": "1"})
+        try_settings(clipper, output, {"tokens": "1"})
     with pytest.raises(SpilloverError):
-        try_other(clipper, output, {"profile": "nobody"})
+        try_settings(clipper, output, {"profile": "nobody"})
