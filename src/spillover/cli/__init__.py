@@ -44,15 +44,15 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  a bug of ours, which is reported as one
         if os.environ.get("SPILLOVER_DEBUG"):
             return _fail(traceback.format_exc(), EXIT_BUG)
-        what = f"{type(error).__name__}: {error}"
-        return _fail(f"this is a bug in spill: {what}\nSPILLOVER_DEBUG=1 shows where; please report it.", EXIT_BUG)
+        problem = f"{type(error).__name__}: {error}"
+        return _fail(f"this is a bug in spill: {problem}\nSPILLOVER_DEBUG=1 shows where; please report it.", EXIT_BUG)
 
 
 def _run(argv: list[str]) -> int:
     try:
         command, arguments = parse(argv)
-    except SystemExit as ended:  # argparse has printed the help, or what is wrong
-        code = int(ended.code or EXIT_OK)
+    except SystemExit as end:  # argparse has printed the help, or what is wrong
+        code = int(end.code or EXIT_OK)
     else:
         code = command.run(arguments)
     sys.stdout.flush()

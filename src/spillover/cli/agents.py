@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from spillover.api import Clipper
 from spillover.cli.output import EXIT_BUG, EXIT_OK, EXIT_SERVER_ENDED, write, write_error
 from spillover.cli.parsing import Command, add_selection
-from spillover.cli.setup import clipper_or_defaults
+from spillover.cli.setup import clipper_or_defaults, make_clipper_or_defaults
 from spillover.errors import UsageError
 from spillover.hosts import AGENTS, HOSTS, find
 from spillover.hosts.hook import answer
@@ -51,7 +51,7 @@ def init(arguments: argparse.Namespace) -> int:
     """Change each file and report it; with --dry-run, only report it."""
     if arguments.all == (arguments.host is not None):
         names = ", ".join(host.name for host in HOSTS)
-        raise UsageError(f"name one agent ({names}), or use --all for those that are installed.")
+        raise UsageError(f"name one agent ({names}), or use --all for all that are installed.")
     if arguments.file is not None and arguments.host != MCP_JSON.name:
         raise UsageError(f"{arguments.file!r:.80} is not expected here: FILE is only for {MCP_JSON.name}.")
     if arguments.host == SHELL.name and arguments.scope is None and not arguments.uninstall:
@@ -115,8 +115,12 @@ def _find_agents() -> list[Host]:
 def _describe(change: Change, *, dry_run: bool) -> str:
     if change.is_noop:
         return f"nothing to do: {change.path}\n"
-    verb = "write" if change.before is None else "remove" if change.after is None else "change"
-    past = {"write": "wrote", "remove": "removed", "change": "changed"}[verb]
+    if change.before is None:
+        verb, past = "write", "wrote"
+    elif change.after is None:
+        verb, past = "remove", "removed"
+    else:
+        verb, past = "change", "changed"
     return f"would {verb} {change.path}\n" if dry_run else f"{past} {change.path}\n"
 
 
@@ -236,9 +240,7 @@ def mcp(arguments: argparse.Namespace) -> int:
         raise UsageError("use only one of a command and --url.")
     if arguments.no_tools and not (argv or arguments.url):
         raise UsageError("--no-tools leaves nothing to serve; name a server to put spill in front of.")
-    clipper, complaint = clipper_or_defaults(arguments, ("tools",))
-    if complaint:
-        write_error(complaint)
+    clipper = make_clipper_or_defaults(arguments, ("tools",))
     headers = parse_headers(arguments.header)
     if headers and not arguments.url:
         raise UsageError("--header needs --url: a server that spill starts reads the environment instead.")

@@ -187,13 +187,13 @@ def _check_room(folder: Folder, retention: Retention) -> Check:
     fixed = [entry for entry in entries if entry.pinned or time.time() - entry.mtime < retention.grace_seconds]
     usage = []
     full = ""
-    for name, unit, limit, used, unremovable in (
+    for name, unit, limit, amount, unremovable in (
         ("bytes", "bytes", retention.bytes, sum(e.bytes for e in entries), sum(e.bytes for e in fixed)),
         ("count", "outputs", retention.count, len(entries), len(fixed)),
     ):
         if limit is None:
             continue
-        usage.append(f"{used:,} of {limit:,} {unit}")
+        usage.append(f"{amount:,} of {limit:,} {unit}")
         if not full and unremovable >= limit * FULL_SHARE:
             full = name
     message = ", ".join(usage) or "no limits are set"
@@ -211,8 +211,8 @@ def _check_libraries() -> Check:
     if not problems:
         return Check("libraries", ok=True, message="all required ones are installed")
     losses = "; ".join(f"without {name}{problem}, {LIBRARIES[name][0]}" for name, problem in problems.items())
-    again = "--force-reinstall " if any(problems.values()) else ""
-    return Check("libraries", ok=False, message=f"{losses}: pip install {again}{' '.join(problems)}")
+    reinstall = "--force-reinstall " if any(problems.values()) else ""
+    return Check("libraries", ok=False, message=f"{losses}: pip install {reinstall}{' '.join(problems)}")
 
 
 def _library_problem(name: str) -> str | None:
@@ -298,7 +298,7 @@ def _answers(host: Host) -> bool:
     """Return whether the hook answers a host's event, with a temporary store."""
     with tempfile.TemporaryDirectory(prefix="spill-doctor-") as store:
         try:
-            ended = subprocess.run(
+            process = subprocess.run(
                 [COMMAND, "hook", host.name],
                 input=json.dumps(sample_event(host, store)).encode(),
                 env={**os.environ, "SPILLOVER_STORE": store},
@@ -306,7 +306,7 @@ def _answers(host: Host) -> bool:
                 timeout=HOOK_SECONDS,
                 check=False,
             )
-            return ended.returncode == 0 and isinstance(json.loads(ended.stdout), dict)
+            return process.returncode == 0 and isinstance(json.loads(process.stdout), dict)
         except (OSError, ValueError, subprocess.TimeoutExpired):
             return False
 

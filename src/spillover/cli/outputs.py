@@ -54,10 +54,12 @@ def make_reader(arguments: argparse.Namespace) -> Clipper:
     clipper = make_clipper(arguments)
     words = [getattr(arguments, name, None) for name in ("ref", "pattern", "other", "refs")]
     paths = [path for word in words for path in (word if isinstance(word, list) else [word]) if path and os.sep in path]
-    others: list[Store | None] = [find_store(path) for path in paths]
+    more_stores: list[Store | None] = [find_store(path) for path in paths]
     if arguments.store is None and not os.environ.get("SPILLOVER_STORE"):
-        others += [default_store(), *(find_store(os.path.join(folder, "any")) for folder in profiles.folders())]
-    stores = {store.folder or "": store for store in (clipper.settings.store, *others) if isinstance(store, DirStore)}
+        more_stores += [default_store(), *(find_store(os.path.join(folder, "any")) for folder in profiles.folders())]
+    stores = {
+        store.folder or "": store for store in (clipper.settings.store, *more_stores) if isinstance(store, DirStore)
+    }
     if len(stores) < 2 or not isinstance(clipper.settings.store, DirStore):
         return clipper
     return clipper.but(store=JoinedStores(tuple(stores.values())))
@@ -190,8 +192,8 @@ def show(arguments: argparse.Namespace) -> int:
     run = next((run for run in runs if run.command == record.command), None)
     if arguments.json:
         facts = {name: getattr(run, name, None) for name in RUN_FACTS}
-        each = [{name: getattr(run, name) for name in ("created", "command", *RUN_FACTS)} for run in runs]
-        write_json({**record.as_dict(), "path": path, **facts, "runs": each})
+        run_rows = [{name: getattr(run, name) for name in ("created", "command", *RUN_FACTS)} for run in runs]
+        write_json({**record.as_dict(), "path": path, **facts, "runs": run_rows})
         return EXIT_OK
     if arguments.why:
         _print_reasons(clipper, record)
@@ -206,14 +208,14 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def _describe_run(record: Record, run: RunRecord | None, runs: Sequence[RunRecord]) -> list[tuple[str, str]]:
-    others = runs[:MAX_RUNS] if len(runs) > 1 else ()
+    earlier_runs = runs[:MAX_RUNS] if len(runs) > 1 else ()
     return [
         ("tool", record.tool),
         ("command", one_line(record.command or "", COMMAND_CHARS)),
         ("exit code", "" if run is None or run.exit_code is None else str(run.exit_code)),
         ("took", "" if run is None or run.seconds is None else f"{run.seconds:.1f} s"),
         ("folder", (run and run.cwd) or ""),
-        *(("run", describe_run(other, time.time(), "no command")) for other in others),
+        *(("run", describe_run(earlier, time.time(), "no command")) for earlier in earlier_runs),
         ("call", record.call_id or ""),
     ]
 

@@ -160,23 +160,23 @@ def _describe_group(group: str) -> str:
 
 def _split_patterns(words: list[str]) -> tuple[list[str], list[str]]:
     """Return the words without `-e PATTERN`, and the patterns: grep takes any number of them."""
-    others: list[str] = []
+    rest: list[str] = []
     patterns: list[str] = []
     position = 0
     while position < len(words) and words[position] != "--":
         match = _PATTERN_OPTION.fullmatch(words[position])
         attached = (match["short"] or match["long"]) if match else None
         if match and match["flags"] and match["flags"] != "-":
-            others.append(match["flags"])
+            rest.append(match["flags"])
         if attached:
             patterns.append(attached)
         elif match and position + 1 < len(words):
             position += 1
             patterns.append(words[position])
         else:
-            others.append(words[position])
+            rest.append(words[position])
         position += 1
-    return others + words[position:], patterns
+    return rest + words[position:], patterns
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -297,9 +297,9 @@ def parse_duration(text: str) -> float:
 # ---- Mistakes
 
 
-def guess(word: str, known: Iterable[str]) -> str:
+def guess(word: str, vocabulary: Iterable[str]) -> str:
     """Return the known word that was most likely meant; "" if none is near."""
-    words = list(known)
+    words = list(vocabulary)
     if SYNONYMS.get(word) in words:
         return SYNONYMS[word]
     near = get_close_matches(word, words, 1)
@@ -336,14 +336,14 @@ def _explain_missing(names: str, command: str) -> str:
 
 
 def _explain_choice(name: str, problem: str) -> str:
-    quoted, _, listed = problem.partition(" (choose from ")
-    word = quoted.strip("'")
-    choices = [choice.strip("' ") for choice in listed.rstrip(")").split(",")]
+    choice, _, rest = problem.partition(" (choose from ")
+    word = choice.strip("'")
+    choices = [choice.strip("' ") for choice in rest.rstrip(")").split(",")]
     near = guess(word, choices)
     remedy = f" Did you mean {near}?" if near else ""
     if name == "host" and (file := SERVER_FILES.get(word.lower())):
         remedy = f" For {word}: `spill init mcp-json {file}`."
-    start = f"{name}: {quoted} is not valid" if name.startswith("-") else f"{quoted} is not a {name}"
+    start = f"{name}: {choice} is not valid" if name.startswith("-") else f"{choice} is not a {name}"
     return f"{start}; use {', '.join(choices)}.{remedy}"
 
 
@@ -386,7 +386,7 @@ def print_completion(arguments: argparse.Namespace) -> int:
         "store": shtab.DIRECTORY,
         "file": shtab.FILE,
     }
-    for action in (action for each in parsers for action in each._actions):  # noqa: SLF001  argparse has no other list
+    for action in (action for command_parser in parsers for action in command_parser._actions):  # noqa: SLF001  argparse has no other list
         action.choices = choices.get(action.dest, action.choices)
         if action.dest in completers:
             action.complete = completers[action.dest]  # type: ignore[attr-defined]  # shtab reads it

@@ -6,17 +6,22 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 
 from spillover import __version__, pipeline
-from spillover.api import Clipper
 from spillover.cli.output import EXIT_OK, wait, write, write_error, write_json
 from spillover.cli.parsing import FILTER, Command, add_json, add_selection, parse_duration
-from spillover.cli.setup import clipper_or_defaults, compare_if_failed, has_room_for_newline, lower_if_failed
+from spillover.cli.setup import (
+    compare_if_failed,
+    has_room_for_newline,
+    lower_if_failed,
+    make_clipper_or_defaults,
+)
 from spillover.errors import UsageError
 from spillover.events import record_run
-from spillover.result import Run
+from spillover.result import Clip, Run
 from spillover.run import run as run_command
 from spillover.run import tool_name
 from spillover.settings.settings import Call, Settings
@@ -39,7 +44,7 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
             "stdin is a terminal; pipe something in (make 2>&1 | spill), run a command (spill run -- make), "
             "or see `spill help`."
         )
-    call = make_clipper(arguments).call(arguments.tool, query=arguments.query)
+    call = make_clipper_or_defaults(arguments).call(arguments.tool, query=arguments.query)
     intake = pipeline.open_intake(call)
     try:
         widen_pipe(0)
@@ -60,12 +65,14 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json(clip.as_dict())
     else:
-        write(
-            clip.text,
-            raw=call.settings.raw,
-            end_line=clip.outcome != "whole" and has_room_for_newline(clip.text, call),
-        )
+        _write_clip(clip, call)
     return EXIT_OK
+
+
+def _write_clip(clip: Clip, call: Call) -> None:
+    """Print what the model reads; a text that was cut ends in a newline if there is room for it."""
+    end_line = clip.outcome != "whole" and has_room_for_newline(clip.text, call)
+    write(clip.text, raw=call.settings.raw, end_line=end_line)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -75,10 +82,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("missing COMMAND, e.g. `spill run -- make -j8`.")
     if arguments.scope:  # a `spill` inside the command works in the same one
         os.environ["SPILLOVER_SCOPE"] = arguments.scope
-    call = make_clipper(arguments).call(arguments.tool or tool_name(argv[0]), command=argv, query=arguments.query)
+    call = make_clipper_or_defaults(arguments).call(
+        arguments.tool or tool_name(argv[0]), command=argv, query=arguments.query
+    )
     if call.settings.warning:  # while there is time to stop it
         write_error(call.settings.warning)
-    ended = run_command(
+    result = run_command(
         process.Command(
             argv=argv,
             timeout=arguments.timeout,
@@ -89,17 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         call,
         on_exit=lambda _, call, code: compare_if_failed(lower_if_failed(call, code), code),
     )
-    try:
-        if arguments.json:
-            write_json(run_facts(ended))
-        else:
-            print_run(ended, call)
-        report_end(ended, argv[0], arguments.timeout)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    except OSError as error:  # the command has done its work all the same
-        write_error(f"what it printed could not be written: {error.strerror}")
-    return ended.exit_code
+    return _report(result, call, arguments, argv[0])
 
 
 def sh(arguments: argparse.Namespace) -> int:
@@ -116,9 +115,11 @@ def sh(arguments: argparse.Namespace) -> int:
     terminal = os.isatty(0) and os.isatty(1)
     if terminal and not arguments.json and arguments.timeout is None and is_interactive(line):
         return _become(shell, line)
-    clipper = make_clipper(arguments)
+    clipper = make_clipper_or_defaults(arguments)
     call = clipper.call(arguments.tool or tool_name(shell), command=line, query=arguments.query)
-    ended = run_line(
+    if call.settings.warning:
+        write_error(call.settings.warning)
+    result = run_line(
         line,
         clipper,
         call=call,
@@ -128,26 +129,40 @@ def sh(arguments: argparse.Namespace) -> int:
         die_with_parent=True,
         together=is_in_order(call.settings),
     )
+    inputs = [
+        {"filters": item.filters, "exits": dict(item.exits), "lines": item.lines, "ref": item.ref}
+        for item in result.inputs
+    ]
+    return _report(
+        result.run, call, arguments, "the line", facts={"kept": inputs}, pieces=result.pieces, notes=result.notes
+    )
+
+
+def _report(
+    result: Run,
+    call: Call,
+    arguments: argparse.Namespace,
+    subject: str,
+    *,
+    facts: Mapping[str, object] = MappingProxyType({}),
+    pieces: Sequence[tuple[str, bytes]] = (),
+    notes: Sequence[str] = (),
+) -> int:
+    """Print a run, with `facts` in its JSON or `notes` below its text; return its exit code even if that fails."""
     try:
         if arguments.json:
-            filtered = [
-                {"filters": each.filters, "exits": dict(each.exits), "lines": each.lines, "ref": each.ref}
-                for each in ended.inputs
-            ]
-            write_json({**run_facts(ended.run), "kept": filtered})
-            return ended.run.exit_code
-        print_run(ended.run, call, ended.pieces)
-        with suppress(OSError):  # the line has done its work all the same
-            for note in ended.notes:
-                write(f"{note}\n", 2)
-        if ended.run.warning:  # the profile's own
-            write_error(ended.run.warning)
-        report_end(ended.run, "the line", arguments.timeout)
+            write_json({**run_facts(result), **facts})
+        else:
+            print_run(result, call, pieces)
+            with suppress(OSError):  # a closed stderr is no reason to fail
+                for note in notes:
+                    write(f"{note}\n", 2)
+        report_end(result, subject, arguments.timeout)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    except OSError as error:
+    except OSError as error:  # the command has done its work all the same
         write_error(f"what it printed could not be written: {error.strerror}")
-    return ended.run.exit_code
+    return result.exit_code
 
 
 def _become(shell: str, line: str) -> int:
@@ -164,28 +179,20 @@ def _find_shell() -> str:
     return "bash" if any(os.access(os.path.join(folder, "bash"), os.X_OK) for folder in folders) else "sh"
 
 
-def report_end(ended: Run, what: str, timeout: float | None) -> None:
+def report_end(result: Run, subject: str, timeout: float | None) -> None:
     """Report a command that was stopped, by us or by a signal, or a process it started that goes on printing."""
-    if ended.timed_out:
-        write_error(f"{what} took longer than --timeout {timeout:g}s and was stopped")
-    number = ended.exit_code - 128
-    unreported = (*UNREPORTED_SIGNALS, *ended.signals)
+    if result.timed_out:
+        write_error(f"{subject} took longer than --timeout {timeout:g}s and was stopped")
+    number = result.exit_code - 128
+    unreported = (*UNREPORTED_SIGNALS, *result.signals)
     if number > 0 and number not in unreported and os.isatty(2):  # a program reads the exit code
         with suppress(ValueError):
-            write_error(f"{what} ended with exit code {ended.exit_code} ({signal.Signals(number).name})")
-    if ended.still_open:
+            write_error(f"{subject} ended with exit code {result.exit_code} ({signal.Signals(number).name})")
+    if result.still_open:
         write_error(
-            f"{what} has ended, but a process it started still has its {' and '.join(sorted(ended.still_open))} open; "
+            f"{subject} has ended, but a process it started still has its {' and '.join(sorted(result.still_open))} open; "
             "what that prints from now on is not kept"
         )
-
-
-def make_clipper(arguments: argparse.Namespace) -> Clipper:
-    """Return the Clipper; a wrong configuration is reported on stderr and stops no tool call."""
-    clipper, complaint = clipper_or_defaults(arguments)
-    if complaint:
-        write_error(complaint)
-    return clipper
 
 
 def is_one_file() -> bool:
@@ -201,29 +208,24 @@ def is_in_order(settings: Settings) -> bool:
     return is_one_file() and (settings.form is None or settings.form.for_streams is None)
 
 
-def run_facts(ended: Run) -> dict[str, object]:
+def run_facts(result: Run) -> dict[str, object]:
     """Return what is known about a run, for a program."""
-    facts = {"exit_code": ended.exit_code, "timed_out": ended.timed_out, "still_open": list(ended.still_open)}
-    warning = {"warning": ended.warning} if ended.warning else {}
-    return {**facts, **warning, **ended.clip.as_dict()}
+    facts = {"exit_code": result.exit_code, "timed_out": result.timed_out, "still_open": list(result.still_open)}
+    warning = {"warning": result.warning} if result.warning else {}
+    return {**facts, **warning, **result.clip.as_dict()}
 
 
-def print_run(ended: Run, call: Call, pieces: Sequence[tuple[str, bytes]] = ()) -> None:
+def print_run(result: Run, call: Call, pieces: Sequence[tuple[str, bytes]] = ()) -> None:
     """Print each stream of an uncut output to its own place; a cut one is one text, on stdout.
 
     `pieces` are the output in order of arrival, to be printed unchanged.
     """
     one_file = is_one_file()
-    if not pieces and (not ended.streams or one_file):
-        cut = ended.clip.outcome != "whole"
-        write(
-            ended.clip.text,
-            raw=call.settings.raw,
-            end_line=cut and has_room_for_newline(ended.clip.text, call),
-        )
+    if not pieces and (not result.streams or one_file):
+        _write_clip(result.clip, call)
         return
     errors: dict[int, OSError] = {}
-    for stream, text in pieces or ended.streams:
+    for stream, text in pieces or result.streams:
         fd = 2 if stream == "stderr" and not one_file else 1
         try:
             if fd not in errors:
@@ -251,12 +253,12 @@ def _add_filter_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", action="store_true", help="print the version")
 
 
-def _add_timeout(parser: argparse.ArgumentParser, what: str) -> None:
+def _add_timeout(parser: argparse.ArgumentParser, subject: str) -> None:
     parser.add_argument(
         "--timeout",
         type=parse_duration,
         metavar="TIME",
-        help=f"stop the {what} after this long, e.g. 90, 90s or 5m; exit code 124",
+        help=f"stop the {subject} after this long, e.g. 90, 90s or 5m; exit code 124",
     )
 
 

@@ -33,14 +33,14 @@ PLACE_VARIABLES = ("SPILLOVER_STORE", "SPILLOVER_SCOPE")
 SETTINGS = ("profile", "lines", "bytes", "chars", "tokens", "tokenizer", "keep", "since", "store", "scope")
 #: The reader of what this command prints can most likely run it, and open files.
 HINTS = ("cli", "path")
-#: Limits below this multiple of the smallest are not lowered to make room for a newline.
+#: Limits below this multiple of the smallest are not lowered to make room for a newline; a larger one leaves out more.
 ROOMY_FACTOR = 1.5
 
 
 def make_clipper(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) -> Clipper:
-    """Return the Clipper for this call: the command line, then the environment, then files, then defaults.
+    """Return the Clipper for the command line, the environment, the files and the defaults, in this order.
 
-    With the usual hints, what is printed is read in a shell, and fits the agent whose shell that is.
+    With the default hints, what is printed is read in a shell, and fits the agent whose shell that is.
     """
     options = _read_options(arguments)
     all_scopes = getattr(arguments, "all_scopes", False)
@@ -54,23 +54,23 @@ def make_clipper(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) 
 
 def reserve_newline(clipper: Clipper) -> Clipper:
     """Return the Clipper with limits that leave room for the newline at the end of an answer."""
-    less = {
+    smaller = {
         name: value - 1
         for name, value in clipper.settings.limits.given()
         if name != "lines" and value - 1 >= ROOMY_FACTOR * SMALLEST[name]
     }
     try:
-        return clipper.but(replace(clipper.settings.limits, **less))
+        return clipper.but(replace(clipper.settings.limits, **smaller))
     except UsageError:  # by the caller's own counter, there is no room at all
         return clipper
 
 
 def lower_if_failed(call: Call, exit_code: int) -> Call:
-    """Return the call for a command that ended like this: an agent may show less of one that failed."""
-    less = limits_of_failing(os.environ) if exit_code else None
-    if less is None or call.settings.form is not None:
+    """Return the call with the lower limits that an agent has for a command that failed."""
+    limits = limits_of_failing(os.environ) if exit_code else None
+    if limits is None or call.settings.form is not None:
         return call
-    lowered = call.lower(less)
+    lowered = call.lower(limits)
     try:
         call.settings.check_room(lowered.limits)
     except UsageError:  # as the caller's own tokenizer counts, there is no room
@@ -79,7 +79,7 @@ def lower_if_failed(call: Call, exit_code: int) -> Call:
 
 
 def compare_if_failed(call: Call, exit_code: int) -> Call:
-    """Return the call for a command that ended like this: one that failed is compared with its newest good run, if any.
+    """Return the call that compares a command that failed with its newest good run, if there is one.
 
     That is measured to help (docs/decisions/runs.md); `since = "off"` turns it off.
     """
@@ -89,8 +89,16 @@ def compare_if_failed(call: Call, exit_code: int) -> Call:
 
 
 def has_room_for_newline(text: str, call: Call) -> bool:
-    """Return whether a text may get a newline at its end and still fit; a profile's words stand outside the limits anyway."""
+    """Return whether a text fits with a newline at its end; a profile's words stand outside the limits."""
     return call.settings.notice_is_outside or call.limits.hold(text + "\n", call.settings.count)
+
+
+def make_clipper_or_defaults(arguments: argparse.Namespace, hints: tuple[str, ...] = HINTS) -> Clipper:
+    """Return the Clipper; a wrong configuration is reported on stderr and stops no tool call."""
+    clipper, complaint = clipper_or_defaults(arguments, hints)
+    if complaint:
+        write_error(complaint)
+    return clipper
 
 
 def clipper_or_defaults(
@@ -107,38 +115,41 @@ def clipper_or_defaults(
     try:
         return _load_clipper(options, hints, cwd, project=project)
     except SpilloverError as error:
-        wrong = str(error)
+        problem = str(error)
     options["redact"] = _read_redact(os.environ, cwd)
-    covered = "" if options["redact"] == "off" else ", and secrets are covered"
-    for environ, left in _reduced_environments(os.environ):
+    redaction = "" if options["redact"] == "off" else ", and secrets are covered"
+    for environ, scope in _reduced_environments(os.environ):
         try:
-            return _load_clipper(options, hints, cwd, environ, project=project)[
-                0
-            ], f"{wrong} Until that is fixed, {left}{covered}."
+            clipper, _ = _load_clipper(options, hints, cwd, environ, project=project)
         except SpilloverError as error:
-            last = error
-    raise last
+            failure = error
+        else:
+            return clipper, f"{problem} Until that is fixed, {scope}{redaction}."
+    raise failure
 
 
 def _reduced_environments(environ: Mapping[str, str]) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield the environment without the files; then without our variables but those that say where outputs go; then without any."""
-    others = {name: value for name, value in environ.items() if not name.startswith(PREFIX)} | {CONFIG_VARIABLE: "none"}
+    """Yield ever smaller environments, each with what of it is read: no files, then PLACE_VARIABLES only, then nothing."""
+    foreign = {name: value for name, value in environ.items() if not name.startswith(PREFIX)}
+    foreign[CONFIG_VARIABLE] = "none"
     places = {name: environ[name] for name in PLACE_VARIABLES if name in VARIABLES and name in environ}
     yield {**environ, CONFIG_VARIABLE: "none"}, "no configuration file is read"
     if places:
-        yield {**others, **places}, f"no configuration file is read, and of the variables only {' and '.join(places)}"
-    yield others, f"no configuration file is read, and no {PREFIX} variable"
+        yield {**foreign, **places}, f"no configuration file is read, and of the variables only {' and '.join(places)}"
+    yield foreign, f"no configuration file is read, and no {PREFIX} variable"
 
 
 def _read_redact(environ: Mapping[str, str], cwd: str | None) -> str:
-    """Return how secrets are covered while the settings cannot be used: no less than any of them asks for."""
+    """Return the `redact` that holds while the settings cannot be used: the strictest that any of them asks for."""
     word = environ.get(f"{PREFIX}REDACT", "")
     if word in REDACT:
         return word
-    here = os.path.realpath(cwd or os.curdir)
-    users = os.path.join(user_folder(environ, "XDG_CONFIG_HOME", ".config"), FILE)
-    named = os.path.join(here, expand(environ.get(CONFIG_VARIABLE, ""), environ))
-    files = [read_small(path, uid=None, links=True) for path in (users, named, *candidates(here, environ))]
+    folder = os.path.realpath(cwd or os.curdir)
+    user_file = os.path.join(user_folder(environ, "XDG_CONFIG_HOME", ".config"), FILE)
+    variable_file = os.path.join(folder, expand(environ.get(CONFIG_VARIABLE, ""), environ))
+    files = [
+        read_small(path, uid=None, links=True) for path in (user_file, variable_file, *candidates(folder, environ))
+    ]
     return "stored" if word or any(file and b"stored" in file.data for file in files) else "shown"
 
 
@@ -163,32 +174,32 @@ def _load_clipper(
     project: str | None = None,
     all_scopes: bool = False,
 ) -> tuple[Clipper, str]:
-    """Return the Clipper, and which keys of its files are unknown."""
+    """Return the Clipper, and a complaint about unknown keys in the files."""
     agents = find_agents(os.environ)
     settings = load(given=options, cwd=cwd, environ=environ, agents=agents if hints is HINTS else ())
     if project is not None:
         settings = replace(settings, project=project)
-    others: dict[str, Any] = {"agent": agents[-1] if agents else None}
+    overrides: dict[str, Any] = {"agent": agents[-1] if agents else None}
     if settings.values["hints"].origin == "default":
-        others["hints"] = _hints_for_reader(
+        overrides["hints"] = _hints_for_reader(
             hints, options, all_scopes=all_scopes, session_scope=_session_scope(settings, cwd, project)
         )
     if all_scopes:
-        others["scope"] = EVERY
-    return Clipper(settings=settings.settings(**others)), settings.complaint
+        overrides["scope"] = EVERY
+    return Clipper(settings=settings.settings(**overrides)), settings.complaint
 
 
 def _hints_for_reader(
     hints: tuple[str, ...], options: Mapping[str, object], *, all_scopes: bool, session_scope: str | None
 ) -> tuple[str | Hint, ...]:
-    """Return the hints, with the options that a pasted step needs to find the output where this call left it."""
+    """Return the hints with the options that a pasted command needs to find the output of this call."""
     places = {"--store": options.get("store"), "--scope": options.get("scope") or session_scope}
     if "cli" not in hints or not (all_scopes or any(places.values())):
         return hints
     words = [f"{option} {quote(str(value))}" for option, value in places.items() if value]
     words += ["--all-scopes"] * all_scopes
-    changed = with_options(CLI, " ".join(words))
-    return tuple(changed if hint == "cli" else hint for hint in hints)
+    cli_hint = with_options(CLI, " ".join(words))
+    return tuple(cli_hint if hint == "cli" else hint for hint in hints)
 
 
 def _session_scope(settings: Loaded, cwd: str | None, project: str | None) -> str | None:

@@ -91,11 +91,11 @@ def stats(arguments: argparse.Namespace) -> int:
 
 def _describe_nothing(arguments: argparse.Namespace, result: Stats, clipper: Clipper) -> str:
     place = "" if arguments.all_scopes else " in this project"
-    when = " in that time" if arguments.within is not None else ""
+    period = " in that time" if arguments.within is not None else ""
     elsewhere = "" if arguments.all_scopes else " --all-scopes looks in every project."
     off = " The journal is turned off (stats = false)." if clipper.settings.stats is False else ""
     damaged = f" {result.damaged:,} lines of the journal are damaged." if result.damaged else ""
-    return f"Nothing was clipped{place}{when}.{elsewhere}{off}{damaged}\n"
+    return f"Nothing was clipped{place}{period}.{elsewhere}{off}{damaged}\n"
 
 
 def _format_head(result: Stats) -> str:
@@ -149,8 +149,8 @@ def _format_groups(groups: Sequence[Group], by: str) -> str:
         cells += [f"{value:,}".rjust(width) for value, width in zip(row, widths, strict=True)]
         lines.append(f"{'  '.join(cells)}  {_bar(row[1] / largest, bar_width)}".rstrip())
     if len(groups) > len(rows):
-        which = "the last " if by == "day" else ""
-        lines.append(f"{which}{len(rows)} of {len(groups):,}; --json shows all.")
+        selection = "the last " if by == "day" else ""
+        lines.append(f"{selection}{len(rows)} of {len(groups):,}; --json shows all.")
     return escape_controls("\n".join(lines)) + "\n"
 
 

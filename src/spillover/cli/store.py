@@ -95,8 +95,8 @@ def verify_outputs(arguments: argparse.Namespace) -> int:
             elif ref in problems:
                 write(f"{ref}  {problems[ref] or 'ok'}\n")
         damaged_count = sum(problem is not None for problem in problems.values())
-        skipped = f", {len(unchecked):,} not checked" * bool(unchecked)
-        write(f"{count_of(len(problems), 'output')} checked, {damaged_count:,} damaged{skipped}\n")
+        unchecked_note = f", {len(unchecked):,} not checked" * bool(unchecked)
+        write(f"{count_of(len(problems), 'output')} checked, {damaged_count:,} damaged{unchecked_note}\n")
     return EXIT_FINDINGS if unchecked or any(problems.values()) else EXIT_OK
 
 
@@ -117,12 +117,12 @@ def gc(arguments: argparse.Namespace) -> int:
         raise UsageError("the files of a profile stay plain, for tools that read them; leave out --compress-after.")
     # Compressing comes first: it may make room for what would be removed.
     compressed = None if age is None else store.compress(older_than_seconds=age, dry_run=arguments.dry_run)
-    swept = store.sweep(dry_run=arguments.dry_run)
+    sweep = store.sweep(dry_run=arguments.dry_run)
     if arguments.json:
-        removed = {"outputs": swept.outputs, "bytes": swept.bytes, "leftovers": swept.leftovers}
-        write_json({**removed, **_compression_facts(compressed), "dry_run": arguments.dry_run})
+        removal = {"outputs": sweep.outputs, "bytes": sweep.bytes, "leftovers": sweep.leftovers}
+        write_json({**removal, **_compression_facts(compressed), "dry_run": arguments.dry_run})
     else:
-        write(_describe_compression(compressed) + _describe_sweep(swept, dry_run=arguments.dry_run))
+        write(_describe_compression(compressed) + _describe_sweep(sweep, dry_run=arguments.dry_run))
     return EXIT_OK
 
 
@@ -135,10 +135,10 @@ def _parse_age(text: str | None) -> float | None:
         raise UsageError(f"--compress-after {text!r}: expected {AGE}.") from error
 
 
-def _describe_sweep(swept: Swept, *, dry_run: bool) -> str:
+def _describe_sweep(sweep: Swept, *, dry_run: bool) -> str:
     verb = "would remove" if dry_run else "removed"
-    outputs = count_of(swept.outputs, "output")
-    return f"{verb} {outputs} ({swept.bytes:,} bytes) and {swept.leftovers:,} leftover files\n"
+    outputs = count_of(sweep.outputs, "output")
+    return f"{verb} {outputs} ({sweep.bytes:,} bytes) and {sweep.leftovers:,} leftover files\n"
 
 
 def _compression_facts(compressed: Compressed | None) -> dict[str, object]:
