@@ -27,7 +27,7 @@ def clipper(tmp_path):
     return Clipper(store=DirStore(tmp_path / "store"), scope="acme")
 
 
-def opened(clipper, ref):
+def open_output(clipper, ref):
     library = Library(clipper.settings.outputs)
     library.refresh()
     return Outputs(clipper.call(), library).get(ref)
@@ -36,7 +36,7 @@ def opened(clipper, ref):
 @each
 def test_what_was_given_is_what_is_shown_and_is_proved(clipper, name):
     given = clipper.clip(OUTPUTS[name], tool="bash")
-    seen = replay(clipper, opened(clipper, given.ref))
+    seen = replay(clipper, open_output(clipper, given.ref))
     assert (seen["text"], seen["match"]) == (given.text, "words")
     assert seen["received"] == clipper.settings.count(given.text)
 
@@ -46,7 +46,7 @@ def test_what_was_given_is_what_is_shown_and_is_proved(clipper, name):
     "other", [{"tokens": 600}, {"lines": 40}, {"keep": "tail", "tokens": 900}, {"bytes": 3_000, "keep": "head"}, {"query": "item 77"}, {"worth": 0.0, "tokens": 2_000}], ids=str
 )  # fmt: skip
 def test_what_would_be_given_is_what_is_given_with_those_settings(clipper, tmp_path, name, other):
-    output = opened(clipper, clipper.clip(OUTPUTS[name], tool="bash").ref)
+    output = open_output(clipper, clipper.clip(OUTPUTS[name], tool="bash").ref)
     tried = try_settings(clipper, output, {key: str(value) for key, value in other.items()})
     configured = Clipper.configured(
         **{key: value for key, value in other.items() if key != "query"}, hints=["cli", "path"]
@@ -77,18 +77,36 @@ def test_a_clip_with_choices_of_its_own_is_made_again_from_its_record(clipper, n
     given = Clipper(**{"store": clipper.settings.store, "scope": "acme", **choices}).clip(
         OUTPUTS[name], tool="bash", **asked
     )
-    seen = replay(clipper, opened(clipper, given.ref))
+    seen = replay(clipper, open_output(clipper, given.ref))
     assert (seen["text"], seen["match"]) == (given.text, "words")
 
 
-def test_a_clip_that_was_told_against_an_earlier_run_is_made_again_while_that_is_stored(clipper):
+def test_an_output_that_was_clipped_again_shows_the_newer_clip(clipper):
+    library = Library(clipper.settings.outputs)
+    outputs = Outputs(clipper.call(), library)
+    for tokens in (900, 400):
+        clip = clipper.but(Limits(tokens=tokens)).clip(OUTPUTS["log"], tool="bash")
+        library.update()
+        assert replay(clipper, outputs.get(clip.ref))["text"] == clip.text
+        assert outputs.get(clip.ref) is outputs.get(clip.ref), "it stays open"
+
+
+@pytest.mark.parametrize(("name", "match"), [("log", "lines"), ("one long line", "")])
+def test_without_the_hash_of_its_notice_only_whole_lines_are_certain(clipper, name, match):
+    output = open_output(clipper, clipper.clip(OUTPUTS[name], tool="bash").ref)
+    unproven = replace(output, record=replace(output.record, notices=()))
+    seen = replay(clipper, unproven)
+    assert (seen["match"], bool(seen["text"])) == (match, bool(match))
+
+
+def test_a_clip_compared_with_an_earlier_run_is_made_again_while_that_is_stored(clipper):
     before = clipper.clip(OUTPUTS["log"].replace("Error: it broke", "fine"), tool="bash")
     given = clipper.clip(OUTPUTS["log"], tool="bash", since=before.ref)
     assert f"Since {before.ref}" in given.text
-    seen = replay(clipper, opened(clipper, given.ref))
+    seen = replay(clipper, open_output(clipper, given.ref))
     assert (seen["text"], seen["match"]) == (given.text, "words")
     clipper.settings.store.delete(before.ref)
-    seen = replay(clipper, opened(clipper, given.ref))
+    seen = replay(clipper, open_output(clipper, given.ref))
     assert (seen["text"], seen["match"]) == ("", "")
     assert before.ref in seen["reason"]
 
@@ -99,16 +117,16 @@ def test_a_clip_that_could_not_be_compared_is_made_again(clipper, since, tokens)
     own = Clipper(Limits(tokens=tokens), store=clipper.settings.store, scope="acme")
     given = own.clip(OUTPUTS["log"], tool="bash", since=since)
     assert "Not compared with" in given.text
-    seen = replay(clipper, opened(clipper, given.ref))
+    seen = replay(clipper, open_output(clipper, given.ref))
     assert (seen["text"], seen["match"]) == (given.text, "words")
 
 
 @pytest.mark.parametrize(
     "made", ["", "{}", "[]", "nonsense", '{"limits": {"tokens": 1}}', '{"limits": 3, "keep": "x"}']
 )
-def test_another_clip_is_not_told_as_what_the_model_saw(clipper, made):
+def test_another_clip_is_not_shown_as_what_the_model_saw(clipper, made):
     less = Clipper(Limits(tokens=500), store=clipper.settings.store, scope="acme").clip(OUTPUTS["csv"], tool="bash")
-    output = opened(clipper, less.ref)
+    output = open_output(clipper, less.ref)
     old = replace(output, record=replace(output.record, made=made))  # as an earlier version, or somebody else, wrote it
     seen = replay(clipper, old)
     assert (seen["text"], seen["match"]) == ("", "")
@@ -118,7 +136,7 @@ def test_another_clip_is_not_told_as_what_the_model_saw(clipper, made):
 def test_a_selector_of_your_own_is_not_in_the_record(clipper):
     own = Clipper(store=clipper.settings.store, scope="acme", keep=lambda document, fill: [Span(0, 100)])
     given = own.clip(OUTPUTS["log"], tool="bash")
-    assert replay(clipper, opened(clipper, given.ref))["reason"]
+    assert replay(clipper, open_output(clipper, given.ref))["reason"]
 
 
 def test_the_record_has_no_secret_of_a_query(clipper):
@@ -129,13 +147,13 @@ def test_the_record_has_no_secret_of_a_query(clipper):
 
 @pytest.mark.parametrize("profile", ["opencode", "t15", "klaude", "daycare", "vtcode"])
 def test_every_profile_can_be_tried(clipper, profile):
-    output = opened(clipper, clipper.clip(OUTPUTS["log"], tool="bash").ref)
+    output = open_output(clipper, clipper.clip(OUTPUTS["log"], tool="bash").ref)
     assert try_settings(clipper, output, {"profile": profile})["text"]
 
 
 def test_trying_stores_and_notes_nothing(clipper):
     ref = clipper.clip(OUTPUTS["log"], tool="bash").ref
-    output, before = opened(clipper, ref), journal.size(str(clipper.settings.store.root))
+    output, before = open_output(clipper, ref), journal.size(str(clipper.settings.store.root))
     replay(clipper, output)
     for tokens in (300, 800, 3_000, 60_000):
         try_settings(clipper, output, {"tokens": str(tokens)})
@@ -144,7 +162,7 @@ def test_trying_stores_and_notes_nothing(clipper):
 
 
 def test_what_cannot_be_tried_is_said_with_what_can(clipper):
-    output = opened(clipper, clipper.clip(OUTPUTS["log"], tool="bash").ref)
+    output = open_output(clipper, clipper.clip(OUTPUTS["log"], tool="bash").ref)
     with pytest.raises(UsageError, match="use tokens, lines"):
         try_settings(clipper, output, {"store": "/tmp"})
     with pytest.raises(ConfigError, match="tokens"):

@@ -96,7 +96,7 @@ export class RunsView {
         h(
           "table",
           {},
-          h("thead", {}, h("tr", {}, ["When", "Exit", "Time", "Lines", "Size", "Failures", "Older", "Newer", ""].map((title) => h("th", { scope: "col" }, title)))),
+          h("thead", {}, h("tr", {}, ["When", "Exit", "Time", "Lines", "Size", "Failures", "Older", "Newer", ""].map((title) => h("th", { scope: "col", class: title === "Older" || title === "Newer" ? "pick" : null }, title)))),
           h(
             "tbody",
             {},
@@ -135,7 +135,7 @@ export class RunsView {
       put(
         this.compared,
         h("h2", {}, "What changed"),
-        h("p", { class: "muted" }, found.unchanged ? "Nothing: both runs say the same." : `${plural(found.same, "line")} of ${number(found.lines)} the same. Times, durations, addresses and the order of lines are seen through.`),
+        h("p", { class: "muted" }, found.unchanged ? "Nothing: both runs say the same." : `${plural(found.same, "line")} of ${number(found.lines)} the same. Times, durations, addresses and the order of lines are ignored.`),
         found.unchanged ? null : h("div", { class: "columns" }, column("Gone", "gone", found.gone, "Nothing is gone."), column("New", "new", found.new, "Nothing is new.")),
         found.numbers.lines ? column("Other numbers only", "numbers", found.numbers, "") : null,
       );
