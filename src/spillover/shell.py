@@ -79,6 +79,7 @@ RUNNERS: dict[str, tuple[int, str]] = {
     **dict.fromkeys(("docker exec", "podman exec", "docker compose exec"), (1, "-e -u -w --env --user --workdir")),
     "kubectl exec": (1, "-c -n --container --namespace"),
 }  # fmt: skip
+#: Words of a runner behind its program (`docker compose exec`); more would be looked up in RUNNERS for nothing.
 MAX_RUNNER_VERBS = 2
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 PYTHONS = frozenset({"python", "pypy", "py"})
@@ -260,7 +261,7 @@ def _read_body(node: Any, data: bytes, depth: int) -> tuple[Pipeline, ...]:
 
 
 def _flatten(node: Any) -> Iterator[Any]:
-    """Yield what is in a node, in order: statements, operators, redirects."""
+    """Yield the statements, operators and redirects in a node, in order."""
     waiting = [*reversed(node.children)]
     while waiting:
         item = waiting.pop()
@@ -282,22 +283,23 @@ class _StageNodes:
         self.pipe_at = 0
 
     def read(self, data: bytes, depth: int) -> Stage:
+        """Return the stage; `data` is the line, and `depth` the number of groups around it."""
         node = self.body
         nodes = (node, *self.redirects)
-        start = min(each.start_byte for each in nodes)
-        end = max(each.end_byte for each in nodes if each.type != "heredoc_redirect")
+        start = min(part.start_byte for part in nodes)
+        end = max(part.end_byte for part in nodes if part.type != "heredoc_redirect")
         inner = [child for child in node.named_children if child.type.endswith("_redirect")]
-        redirects = [each for each in (*inner, *self.redirects) if each.type == "file_redirect"]
+        redirects = [redirect for redirect in (*inner, *self.redirects) if redirect.type == "file_redirect"]
         words: tuple[str, ...] = ()
         name = node.child_by_field_name("name")
         if node.type == "command":
-            files = [_unquote(target) for each in redirects if (target := _source(each)) is not None]
+            files = [_unquote(file) for redirect in redirects if (file := _find_source(redirect)) is not None]
             words = (*_read_words(node), *files)
         elif node.type == "function_definition" and name is not None:
-            words = (_text(name),)
+            words = (_decode(name),)
         is_plain = name is not None and [child.type for child in name.named_children] == ["word"]
-        documents = [each for each in self.redirects if each.type == "heredoc_redirect"]
-        bodies = [each for document in documents for each in document.named_children if each.type == "heredoc_body"]
+        documents = [redirect for redirect in self.redirects if redirect.type == "heredoc_redirect"]
+        bodies = [part for document in documents for part in document.named_children if part.type == "heredoc_body"]
         return Stage(
             kind=node.type,
             text=data[start:end].decode("utf-8", "replace"),
@@ -307,18 +309,18 @@ class _StageNodes:
             words=words,
             name_at=name.start_byte if is_plain else None,
             body=_read_body(node, data, depth + 1) if node.type in _BODIES and depth < MAX_DEPTH else (),
-            script="".join(map(_text, bodies)) if documents else None,
-            substitutions=tuple(line for each in nodes for line in _find_substitutions(each)),
+            script="".join(map(_decode, bodies)) if documents else None,
+            substitutions=tuple(line for part in nodes for line in _find_substitutions(part)),
             negated=self.negated,
-            silent=any(map(_hides, redirects)),
-            redirected=len(redirects) < len(inner) + len(self.redirects) or any(map(_leads_away, redirects)),
+            silent=any(map(_writes_file, redirects)),
+            redirected=len(redirects) < len(inner) + len(self.redirects) or any(map(_leaves_pipe, redirects)),
         )
 
 
 def _read_words(command: Any) -> Iterator[str]:
     for child in command.named_children:
         if child.type == "command_name":
-            yield from (_unquote(each) for each in child.named_children[:1])
+            yield from map(_unquote, child.named_children[:1])
         elif child.type not in ("variable_assignment", "comment") and not child.type.endswith("_redirect"):
             yield _unquote(child)
 
@@ -328,45 +330,47 @@ def _find_substitutions(node: Any) -> Iterator[str]:
     while waiting:
         child = waiting.pop()
         if child.type in _SUBSTITUTIONS:
-            line = _text(child).strip("`").removeprefix("$").removeprefix("<").removeprefix(">")
+            line = _decode(child).strip("`").removeprefix("$").removeprefix("<").removeprefix(">")
             reader = node.child_by_field_name("name") if child.type == "process_substitution" else None
-            yield line if reader is None else f"{line} | {_text(reader)}"
+            yield line if reader is None else f"{line} | {_decode(reader)}"
         elif child.type not in _FLATTENED and child.type not in _BODIES and child.type != "command":
             waiting += reversed(child.named_children)
 
 
-def _operator(redirect: Any) -> str:
+def _find_operator(redirect: Any) -> str:
+    """Return the operator of a redirect: "<", ">>", "2>&"."""
     return next((str(child.type) for child in redirect.children if not child.is_named), "")
 
 
-def _source(redirect: Any) -> Any:
+def _find_source(redirect: Any) -> Any:
     """Return the file that a command reads from, which counts as one that it names."""
-    return redirect.child_by_field_name("destination") if _operator(redirect) == "<" else None
+    return redirect.child_by_field_name("destination") if _find_operator(redirect) == "<" else None
 
 
-def _hides(redirect: Any) -> bool:
-    """Return whether a redirect writes what is printed to a file."""
+def _writes_file(redirect: Any) -> bool:
+    """Return whether a redirect writes stdout to a file."""
     target = redirect.child_by_field_name("destination")
-    if target is None or ">" not in _operator(redirect):
+    if target is None or ">" not in _find_operator(redirect):
         return False
     name = _unquote(target)
     is_file = not name.isdigit() and not name.startswith(("/dev/std", "/dev/tty", "/dev/fd/"))
-    descriptor = next((_text(child) for child in redirect.named_children if child.type == "file_descriptor"), "1")
+    descriptor = next((_decode(child) for child in redirect.named_children if child.type == "file_descriptor"), "1")
     return is_file and descriptor == "1"
 
 
-def _leads_away(redirect: Any) -> bool:
+def _leaves_pipe(redirect: Any) -> bool:
+    """Return whether a redirect takes a stream out of the pipeline."""
     target = redirect.child_by_field_name("destination")
-    return target is None or not _operator(redirect).startswith(">") or _hides(redirect)
+    return target is None or not _find_operator(redirect).startswith(">") or _writes_file(redirect)
 
 
-def _text(node: Any) -> str:
+def _decode(node: Any) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
 def _unquote(node: Any) -> str:
     """Return a word as a program gets it, without its quotes; variables stay as they are written."""
-    text = _text(node)
+    text = _decode(node)
     if node.type == "concatenation":
         return "".join(map(_unquote, node.named_children))
     if node.type == "raw_string":
@@ -439,12 +443,12 @@ def _list_substitutions(pipelines: Sequence[Pipeline], depth: int) -> Iterator[s
 
 def resolve_command(words: Sequence[str]) -> Command | str | None:
     """Return the command that words run in the end, or the line of shell that is run; None if there is none."""
-    left = list(words)
-    while left:
-        if left[0] in OPENERS or _is_assignment(left[0]):
-            del left[0]
+    rest = list(words)
+    while rest:
+        if rest[0] in OPENERS or _is_assignment(rest[0]):
+            del rest[0]
             continue
-        command = Command(left[0].rpartition("/")[2] or left[0], tuple(left[1:]))
+        command = Command(rest[0].rpartition("/")[2] or rest[0], tuple(rest[1:]))
         name = base_name(command.program)
         line = _find_line(name, command)
         if line is not None:
@@ -452,7 +456,7 @@ def resolve_command(words: Sequence[str]) -> Command | str | None:
         inner = _find_module(command.words) if name in PYTHONS else _find_inner(name, command)
         if not inner:
             return command
-        left = inner
+        rest = inner
     return None
 
 
@@ -504,26 +508,26 @@ def _find_line(name: str, command: Command) -> str | None:
 
 def _find_module(words: Sequence[str]) -> list[str]:
     """Return the words behind `python -m`; none where Python runs something else."""
-    left = list(words)
-    while left and left[0].startswith("-") and left[0] != "-c":
-        if left[0] == "-m":
-            return left[1:]
-        del left[: 1 + (left[0] in ("-W", "-X"))]
+    rest = list(words)
+    while rest and rest[0].startswith("-") and rest[0] != "-c":
+        if rest[0] == "-m":
+            return rest[1:]
+        del rest[: 1 + (rest[0] in ("-W", "-X"))]
     return []
 
 
 def _skip_options(words: Sequence[str], with_word: Sequence[str] | frozenset[str], own_words: int) -> list[str]:
     """Return the words behind the options, the words that these take, and `own_words` others."""
-    left = list(words)
-    while left and (left[0].startswith("-") or own_words or _is_assignment(left[0])):
-        word = left.pop(0)
+    rest = list(words)
+    while rest and (rest[0].startswith("-") or own_words or _is_assignment(rest[0])):
+        word = rest.pop(0)
         if word == "--":
-            return left[own_words:]
+            return rest[own_words:]
         if word.startswith("-"):
-            del left[: word in with_word]
+            del rest[: word in with_word]
         elif not _is_assignment(word):
             own_words -= 1
-    return left
+    return rest
 
 
 def _is_assignment(word: str) -> bool:

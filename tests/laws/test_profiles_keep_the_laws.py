@@ -40,7 +40,7 @@ MOST_LINES = 12
 
 def clippers(name, store):
     """Yield the profile itself, then copies of it with small limits and every `keep`."""
-    made = profiles.named(name).clipper(store=store)
+    made = profiles.find_profile(name).clipper(store=store)
     yield made
     for limits in SMALL[name]:
         form = made.settings.form
@@ -145,7 +145,7 @@ def test_law_8_a_failing_store_costs_only_the_path_in_the_notice(name, number, d
 def test_law_9_names_are_private_and_hold_the_very_bytes(tmp_path, name):
     store = DirStore(tmp_path / "store", retention=None)
     data = b"".join(b"line %d of many, none of them short\n" % number for number in range(20_000))
-    clipper = profiles.named(name).clipper(store=store)
+    clipper = profiles.find_profile(name).clipper(store=store)
     clip = clipper.clip(data, tool="../../etc/passwd", call_id="../../call")
     assert clip.outcome == "stored"
     path = Path(clip.path)
@@ -170,7 +170,7 @@ def test_law_10_a_forged_notice_changes_nothing(name, number, data):
 @every_profile
 @pytest.mark.parametrize("step", [3, 20, 400])
 def test_law_1_many_gaps_do_not_add_more_words_than_allowed(name, step):
-    clipper = profiles.named(name).clipper(store=MemoryStore())
+    clipper = profiles.find_profile(name).clipper(store=MemoryStore())
     clipper = clipper.but(keep=lambda document, fill: [Span(at, at + 1) for at in range(0, document.size, step)])
     clip = clipper.clip("x" * 300_000)
     assert len(clip.text.encode()) <= clip.shown.bytes + OUTSIDE
@@ -180,7 +180,7 @@ def test_law_1_many_gaps_do_not_add_more_words_than_allowed(name, step):
 @every_profile
 @pytest.mark.parametrize("keep", [None, *KEEPS])
 def test_two_streams_that_are_cut_are_both_there_and_the_words_say_so(name, keep):
-    clipper = profiles.named(name).clipper(store=MemoryStore())
+    clipper = profiles.find_profile(name).clipper(store=MemoryStore())
     clipper = clipper.but(keep=keep) if keep else clipper
     clip = clipper.clip_streams(stdout="out of it\n" * 20_000, stderr="in error\n" * 20_000)
     assert "[stdout]" in clip.text
@@ -232,7 +232,9 @@ def test_law_1_parallel_calls_of_klaude_share_its_limits_and_have_no_trigger(use
 @every_profile
 @pytest.mark.parametrize("tokens", [3_000, 700])
 def test_law_1_a_budget_pays_for_the_words_of_a_profile_too(name, tokens):
-    clipper = profiles.named(name).clipper(store=MemoryStore()).but(Limits(tokens=tokens), budget=Budget(100_000))
+    clipper = (
+        profiles.find_profile(name).clipper(store=MemoryStore()).but(Limits(tokens=tokens), budget=Budget(100_000))
+    )
     clip = clipper.clip("".join(f"{number} compiled src/module_{number}.c\n" for number in range(9_000)))
     assert clip.outcome == "stored"
     assert tokens // 2 < clipper.settings.count(clip.text) <= tokens

@@ -135,6 +135,6 @@ def test_t15_says_how_much_is_shown_where_that_is_less_than_the_limits(style, sa
 
 @pytest.mark.parametrize("name", ["opencode", "t15"])
 def test_a_selector_that_leaves_out_the_beginning_is_seen_to(name):
-    made = profiles.named(name).clipper(store=MemoryStore(), limits=Limits(lines=10))
+    made = profiles.find_profile(name).clipper(store=MemoryStore(), limits=Limits(lines=10))
     clip = made.but(keep=lambda document, fill: [Span(document.start(50), document.start(53))]).clip(TEXT)
     assert clip.text.startswith("...\nline 50\nline 51\nline 52\n")

@@ -143,4 +143,4 @@ def test_the_page_says_why_a_case_does_not_apply(case):
 
 
 def test_every_profile_has_a_clipper():
-    assert [name for name in profiles.NAMES if not callable(profiles.named(name).clipper)] == []
+    assert [name for name in profiles.NAMES if not callable(profiles.find_profile(name).clipper)] == []

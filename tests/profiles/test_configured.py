@@ -100,7 +100,7 @@ def test_a_profile_that_is_none_is_refused_before_any_work(home, name):
     with pytest.raises(ConfigError, match="profile"):
         load(given={"profile": name})
     with pytest.raises(UsageError, match="There is no profile"):
-        profiles.named(name)
+        profiles.find_profile(name)
 
 
 STORED = {
@@ -127,7 +127,7 @@ def large(folder):
 def test_one_output_had_another_file_and_another_name_by_every_way_in(home, way, name, limits, trigger, keep, words):
     if way == "file":
         user_file(home).write_text(f'profile = "{name}"\n')
-    made = profiles.named(name).clipper() if way == "python" else Clipper.configured(profile=name)
+    made = profiles.find_profile(name).clipper() if way == "python" else Clipper.configured(profile=name)
     clip = (Clipper.configured() if way == "file" else made).clip(FLOOD * 9, tool="make")
     named = [path for path in large(home) if ".spillover" not in path.parts]
     assert [str(path) for path in named] == [clip.path]
@@ -208,7 +208,9 @@ def spill(home, *words, file=""):
 def test_every_option_of_a_profile_is_reached_from_toml(home, name, option):
     user_file(home).write_text(f'profile = "{name}"\n[profiles.{name}]\n{option} = {VALUES[option]}\n')
     value = load().values[f"profiles.{name}.{option}"].value
-    clips = [made.clip(FLOOD * 9) for made in (Clipper.configured(), profiles.named(name).clipper(**{option: value}))]
+    clips = [
+        made.clip(FLOOD * 9) for made in (Clipper.configured(), profiles.find_profile(name).clipper(**{option: value}))
+    ]
     first, second = (
         clip.text.replace(os.path.basename(clip.path or "nowhere"), "") for clip in clips
     )  # some are named by the clock

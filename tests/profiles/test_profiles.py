@@ -19,7 +19,7 @@ def test_what_a_profile_of_your_own_is_made_with_is_public():
 @pytest.mark.parametrize("name", profiles.NAMES)
 def test_the_names_of_a_profile_are_on_its_page(name):
     page = (Path(__file__).parents[2] / "docs" / "profiles" / f"{name}.md").read_text(encoding="utf-8")
-    profile = profiles.named(name)
+    profile = profiles.find_profile(name)
     assert "clipper" in profile.__all__
     assert [each for each in profile.__all__ if not hasattr(profile, each)] == []
     assert [each for each in profile.__all__ if not re.search(rf"\b{each}\b", page)] == []
@@ -36,7 +36,7 @@ def test_a_star_import_left_out_the_constants_of_the_document(name):
 @pytest.mark.parametrize("name", profiles.NAMES)
 def test_a_path_is_a_store_as_it_is_for_every_clipper(name, tmp_path):
     """The outputs stood a second time in a folder of the profile, where `spill rm` left them."""
-    by_path, by_store = (profiles.named(name).clipper(store=store) for store in (tmp_path, DirStore(tmp_path)))
+    by_path, by_store = (profiles.find_profile(name).clipper(store=store) for store in (tmp_path, DirStore(tmp_path)))
     assert type(by_path.settings.store) is type(by_store.settings.store)
     clip = by_path.clip("line\n" * 90_000, tool="bash", call_id="call_1")
     assert clip.path == f"{tmp_path}/{clip.ref}.txt"
@@ -74,6 +74,6 @@ def test_a_reason_names_no_path(reason, said):
 @pytest.mark.parametrize("name", ["opencode", "t15", "klaude"])
 def test_the_words_for_a_lost_output_name_no_path(name, tmp_path):
     (tmp_path / "file").touch()
-    clip = profiles.named(name).clipper(folder=str(tmp_path / "file" / "outputs")).clip("line\n" * 90_000)
+    clip = profiles.find_profile(name).clipper(folder=str(tmp_path / "file" / "outputs")).clip("line\n" * 90_000)
     assert clip.outcome == "lost"
     assert str(tmp_path) not in clip.text

@@ -150,7 +150,7 @@ def _check_spool(store: BaseStore) -> Iterator[Check]:
 
 
 def _check_space(root: str) -> Check:
-    """Check how much room the disk has, at the store or where it would be made."""
+    """Check how much room the disk has, at the store or where it would be created."""
     place = root
     while not os.path.isdir(place) and place != os.path.dirname(place):
         place = os.path.dirname(place)
@@ -174,7 +174,7 @@ def _check_folder(store: DirStore) -> Iterator[Check]:
             yield Check("private", is_private, f"{root} has mode {mode:04o}{remedy}")
             yield _check_room(folder, store.limits or Retention())
     except FileNotFoundError:
-        return  # the check of the store has reported why it could not be made
+        return  # the check of the store has reported why it could not be created
     except OSError as error:
         reason = str(error).rstrip(".") if isinstance(error, StoreError) else f"{error.strerror}: {root}"
         message = f"the store cannot be opened: {reason}; name another folder with --store"

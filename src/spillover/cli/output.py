@@ -50,7 +50,7 @@ def write(text: str | bytes, fd: int = 1, *, raw: bool = False, end_line: bool =
     while data:
         try:
             data = data[os.write(fd, data) :]
-        except BlockingIOError:  # a process that shares the descriptor has made it non-blocking
+        except BlockingIOError:  # a process that shares the descriptor has set it non-blocking
             wait(fd, writing=True)
 
 
@@ -83,7 +83,7 @@ def wait(fd: int, *, writing: bool = False) -> None:
 
 
 def escape_controls(text: str) -> str:
-    """Return the text with control characters made visible; line ends and tabs stay."""
+    """Return the text with control characters as visible ones; line ends and tabs stay."""
     if "\r\n" in text:
         return "\r\n".join(map(escape_controls, text.split("\r\n")))
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():

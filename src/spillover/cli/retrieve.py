@@ -16,7 +16,7 @@ from spillover.result import Clip
 from spillover.retrieve import grep as search
 from spillover.retrieve.names import how_sure, split_part
 
-#: Patterns for empty lines, which the engine cannot match → those for all other lines: one is the other with -v.
+#: Patterns for empty lines, which the engine cannot match → patterns for all other lines, to be inverted (-v).
 BLANK_PATTERNS = {"^$": ".", r"^\s*$": r"\S", "^[[:space:]]*$": r"\S", "^ *$": "[^ ]"}
 
 

@@ -87,9 +87,12 @@ class SpilloverMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 def _caller_of(request: ToolCallRequest) -> Any:
-    """Return who called, by the model's last message: in the block of the call, or in its extras."""
-    state = getattr(request, "state", None)
-    messages = state if isinstance(state, list) else state.get("messages", ()) if isinstance(state, Mapping) else ()
+    """Return the caller from the model's last message: the block of the call has it, or its extras."""
+    messages = getattr(request, "state", None)
+    if isinstance(messages, Mapping):
+        messages = messages.get("messages")
+    if not isinstance(messages, (list, tuple)):
+        return None
     content = next((message.content for message in reversed(messages) if isinstance(message, AIMessage)), ())
     for block in content if isinstance(content, list) else ():
         if isinstance(block, Mapping) and block.get("id") == request.tool_call["id"]:
@@ -112,7 +115,7 @@ def _bound(result: Any, call: Call) -> Any:
 
 
 def _bound_update(update: Any, call: Call) -> Any:
-    """Bound the messages of this call in an update. Those of other calls are history, as after a handoff, and stay."""
+    """Bound the messages of this call in an update; messages of other calls are history, as after a handoff, and stay."""
     if isinstance(update, ToolMessage):
         return _bound_message(update, call) if update.tool_call_id == call.id else update
     return type(update)(_bound_update(part, call) for part in update) if type(update) in (list, tuple) else update

@@ -76,13 +76,13 @@ def _bound_tool(tool: Tool, clipper: Clipper) -> Tool:
     if isinstance(tool, CustomTool):
         return dataclasses.replace(tool, on_invoke_tool=_invoker(tool.on_invoke_tool, call))
     if isinstance(tool, (ShellTool, LocalShellTool)) and tool.executor is not None:
-        return dataclasses.replace(tool, executor=_around(tool.executor, call, _shell_call))
+        return dataclasses.replace(tool, executor=_bound_calls(tool.executor, call, _read_shell_call_id))
     return tool
 
 
 def _invoker(invoke: Any, call: Call) -> Any:
     if not isinstance(invoke, Invoker):
-        return _around(invoke, call, lambda context, _: context.tool_call_id)
+        return _bound_calls(invoke, call, lambda context, _: context.tool_call_id)
     return _Invoker(invoke, call)
 
 
@@ -106,7 +106,9 @@ class _Invoker(Invoker):
         return await _finish(super().__call__(ctx, input), call, _caller_of(ctx))
 
 
-def _around(function: Callable[..., Any], call: Call, call_id: Callable[..., str | None]) -> Callable[..., Any]:
+def _bound_calls(function: Callable[..., Any], call: Call, call_id: Callable[..., str | None]) -> Callable[..., Any]:
+    """Return an async function with bounded results; `call_id` reads the id of a call from its arguments."""
+
     @functools.wraps(function)
     async def call_tool(*args: Any) -> Any:
         async def work() -> Any:
@@ -119,17 +121,17 @@ def _around(function: Callable[..., Any], call: Call, call_id: Callable[..., str
 
 
 def _caller_of(context: Any) -> Any:
-    """Return who called: the model, or a program of its own (`allowed_callers=["programmatic"]`)."""
+    """Return the caller: the model, or a program of its own (`allowed_callers=["programmatic"]`)."""
     call = getattr(context, "tool_call", None) or getattr(getattr(context, "data", None), "raw", None)
     return call.get("caller") if isinstance(call, dict) else getattr(call, "caller", None)
 
 
 def _read_query(args: tuple[Any, ...]) -> str:
-    """Return what a call of a tool asks for: a custom tool gets its input as text, behind the context."""
+    """Return the query of a call: a custom tool gets its input as text, behind the context."""
     return query_from_arguments(args[1]) if len(args) > 1 and isinstance(args[1], str) else ""
 
 
-def _shell_call(request: Any) -> str | None:
+def _read_shell_call_id(request: Any) -> str | None:
     return getattr(request.data, "call_id", None)
 
 
@@ -235,7 +237,9 @@ def _mcp_result(result: Any, call: Call, *, structured: bool) -> Any:
 
     def get_text(block: Any) -> str | None:
         """Return the text of a block; None for an image. Anything else, sound included, is written as JSON."""
-        return None if block.type == "image" else block.text if block.type == "text" else block.model_dump_json()
+        if block.type == "text":
+            return str(block.text)
+        return None if block.type == "image" else str(block.model_dump_json())
 
     def with_text(block: Any, text: str) -> Any:
         return block.model_copy(update={"text": text}) if block.type == "text" else TextContent(type="text", text=text)

@@ -51,7 +51,7 @@ class SpilloverToolset(WrapperToolset[AgentDepsT]):
             result = await self.wrapped.call_tool(name, tool_args, ctx, tool)
         except (CallDeferred, ApprovalRequired):  # no errors, but a call that goes on elsewhere
             raise
-        except ValidationError as error:  # the model is shown all of what was not valid, and asked to try again
+        except ValidationError as error:  # the model gets all errors, to correct its call
             message = clip_value([error], call, write=_list_errors)
             if isinstance(message, str):
                 raise ModelRetry(message) from error
@@ -81,7 +81,7 @@ def _bound_return(result: ToolReturn[Any], call: Call) -> ToolReturn[Any]:
     values = list(value) if is_list else [value]
     content: Any = result.content
     is_one = content is None or isinstance(content, str)
-    contents = [each for each in [content] if each is not None] if is_one else list(content)
+    contents = [part for part in [content] if part is not None] if is_one else list(content)
     parts = clip_parts([*values, *contents], call, get_text=_get_text, with_text=_with_text)
     new_values: Any = [part for at, part in parts if at < len(values)]
     new_contents: Any = [part for at, part in parts if at >= len(values)]

@@ -1,7 +1,7 @@
 """Other systems' ways to bound an output, each as a Clipper: `profiles.opencode.clipper()`.
 
-Public: the five profiles with the names on their pages in docs/profiles, and what one of your own is made with: `Form`,
-`CutFacts` and `HiddenPart`. Other names may change at any time.
+Public: the five profiles with the names on their pages in docs/profiles, and for one of your own `Form`, `CutFacts`
+and `HiddenPart`. Other names may change at any time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spillover.errors import UsageError
 from spillover.notice.form import CutFacts, Form, HiddenPart, lost_words
 from spillover.settings.settings import open_store
 from spillover.store import Store
-from spillover.store.named import NamedStore
+from spillover.store.named import NamedStore, name_part
 from spillover.store.record import Record
 from spillover.store.retention import Retention
 
@@ -34,10 +34,12 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "Mapping": ((dict,), "a table"),
     "Rules": ((list,), "a list of tables"),
 }
-__all__ = ["NAMES", "CutFacts", "Form", "HiddenPart", "named"]
+#: Digits of the hash in a file's name, where a call has no id; with fewer, more outputs share a name.
+HASH_DIGITS = 8
+__all__ = ["NAMES", "CutFacts", "Form", "HiddenPart", "find_profile"]
 
 
-def named(name: str) -> Any:
+def find_profile(name: str) -> Any:
     """Return the profile of this name: a module with `clipper()` and its SETTINGS."""
     if name not in NAMES:
         raise UsageError(f"There is no profile {name!r}; use one of {', '.join(NAMES)}.")
@@ -46,7 +48,7 @@ def named(name: str) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name in NAMES:
-        return named(name)
+        return find_profile(name)
     raise AttributeError(f"module 'spillover.profiles' has no attribute {name!r}")
 
 
@@ -55,7 +57,7 @@ def options(name: str) -> dict[str, tuple[str, ...]]:
     from inspect import signature
 
     kinds_by_option = {}
-    for option, parameter in signature(named(name).clipper).parameters.items():
+    for option, parameter in signature(find_profile(name).clipper).parameters.items():
         annotations = str(parameter.annotation).split(" | ")
         kinds = tuple(kind.partition("[")[0] for kind in annotations if kind != "None")
         if all(kind in KINDS for kind in kinds):
@@ -65,7 +67,7 @@ def options(name: str) -> dict[str, tuple[str, ...]]:
 
 def folders() -> list[str]:
     """Return every folder that a profile keeps outputs in by itself."""
-    return [folder for name in NAMES for folder in getattr(named(name), "default_folders", list)()]
+    return [folder for name in NAMES for folder in getattr(find_profile(name), "default_folders", list)()]
 
 
 def make(defaults: dict[str, Any], options: dict[str, Any]) -> Clipper:
@@ -88,13 +90,18 @@ def open_outputs(
     return NamedStore(folder, retention, names=names, shape=shape, age_seconds=age_seconds)
 
 
+def name_call(record: Record) -> str:
+    """Return the tool and the id of a call as the start of a file's name; digits of the hash stand for an id."""
+    return f"{name_part(record.tool, 'tool')}-{name_part(record.call_id, record.sha256[:HASH_DIGITS])}"
+
+
 def mark_gap(missing: HiddenPart) -> str:
     """Mark where something is missing between two parts, for systems that say once how much is missing in all."""
     return "...\n" if missing.at_line_start else "\n...\n"
 
 
 def mark_edge(cut: CutFacts) -> str:
-    """Mark that what is shown does not begin where the output does, unless the end was wanted."""
+    """Mark that the beginning of the output is missing, unless its end is to be kept."""
     return "...\n" if cut.parts and cut.before.bytes and cut.keep != "tail" else ""
 
 

@@ -89,7 +89,7 @@ class RlmResult(Struct, frozen=True):
 
     @property
     def typed_result(self) -> dict[str, Any]:
-        """What other tools get of it: the same bounded text."""
+        """The same bounded text, as other tools get it."""
         return {"summary": self.text, "isError": self.is_error}
 
     def message(self) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
         chars = call.limits.chars
         if chars is None or call.settings.keep != "tail" or len({name for name, _ in segments}) < 2:
             return call
-        ranges = [each for ranges in _find_tails(segments, blob, chars).values() for each in ranges]
+        ranges = [place for ranges in _find_tails(segments, blob, chars).values() for place in ranges]
         total = sum(len(blob.read(start, end).decode("utf-8", "replace")) for start, end in ranges)
 
         def select(document: Document, fill: Fill) -> Sequence[Span]:
@@ -253,8 +253,8 @@ def _cut(
     by: Clipper | None, keep: Keep, text: str, limit: int, source: str, *, tool: str | None, call_id: str | None
 ) -> Bounded:
     """Store a text, and return a part of it with the facts of the cut."""
-    own = (by or clipper()).but(Limits(chars=limit), keep=keep, wording=form(source))
-    clip = own.clip(text, tool=tool, call_id=call_id)
+    cutter = (by or clipper()).but(Limits(chars=limit), keep=keep, wording=form(source))
+    clip = cutter.clip(text, tool=tool, call_id=call_id)
     return Bounded(clip.text, (clip,))
 
 
@@ -286,7 +286,7 @@ def exec_output(
 
 
 def _find_room(streams: Mapping[str, str], lay_out: Callable[[Mapping[str, str]], str]) -> int:
-    """Return how much each stream may show: less where JSON writes a character as several."""
+    """Return the characters that each stream may show: fewer where JSON writes a character as several."""
     low = 1
     high = MAX_CHARS
     while low < high:
@@ -325,9 +325,9 @@ def rlm_result(
     def cut(text: str, limit: int, source: str) -> str:
         if len(text) <= limit:
             return text
-        bounded = _cut(by, "ends", text, limit, source, tool=tool, call_id=call_id)
-        clips.extend(bounded.clips)
-        return bounded.text
+        part = _cut(by, "ends", text, limit, source, tool=tool, call_id=call_id)
+        clips.extend(part.clips)
+        return part.text
 
     printed = cut("\n".join(print_output), MAX_CHARS, "print output") if print_output else "(none)"
     returned = cut(output, MAX_CHARS, "output") if output else "(empty)"
@@ -346,8 +346,8 @@ def rlm_tool_result(
     """Return any text as a Python result, an error for example: both ends of 16,000 characters."""
     if len(text) <= TOTAL_CHARS:
         return RlmResult(text, is_error)
-    bounded = _cut(by, "ends", text, TOTAL_CHARS, "python result", tool=tool, call_id=call_id)
-    return RlmResult(bounded.text, is_error, bounded.clips)
+    result = _cut(by, "ends", text, TOTAL_CHARS, "python result", tool=tool, call_id=call_id)
+    return RlmResult(result.text, is_error, result.clips)
 
 
 def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = None, call_id: str | None = None) -> Any:
@@ -400,7 +400,7 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
 
 
 def _share_room(sizes: Mapping[int, int], total: int) -> dict[int, int]:
-    """Return how much of each text is shown, `total` in all; the first ones are left out if the room is too small."""
+    """Return the characters of each text to show, `total` in all; the first texts are left out if that is too little."""
     needs = {number: min(size, MAX_CHARS) for number, size in sizes.items()}
     smallest = {number: min(need, MIN_BLOCK_CHARS) for number, need in needs.items()}
     room = total if sum(smallest.values()) <= total else total - MIN_BLOCK_CHARS

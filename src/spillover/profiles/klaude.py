@@ -15,12 +15,10 @@ from spillover.api import Clipper
 from spillover.errors import MissingExtraError, UsageError
 from spillover.kinds.ends import both_ends, first_chars, head_and_tail, last_chars
 from spillover.notice.form import CutFacts, Form, HiddenPart, Words
-from spillover.profiles import lost_words_without_path, make, open_outputs
+from spillover.profiles import lost_words_without_path, make, name_call, open_outputs
 from spillover.settings.limits import Limits
 from spillover.store import Store
 from spillover.store.folder import temp_folder
-from spillover.store.named import name_part
-from spillover.store.record import Record
 from spillover.types import Keep, Selector
 
 __all__ = [
@@ -53,7 +51,6 @@ TOOL_OUTPUT_TRUNCATION_DIR = "klaude"  # in the temporary folder
 #: klaude leaves cleaning up to the system; here files end by age, like everything else that is stored.
 AGE_SECONDS = 7 * 24 * 60 * 60
 FILE_SHAPE = r"[A-Za-z0-9._-]+-[A-Za-z0-9._-]+-\d+\.txt"
-HASH_DIGITS = 8
 
 
 def clipper(
@@ -75,7 +72,7 @@ def clipper(
     outputs = open_outputs(
         store,
         folder=folder or default_folders()[0],
-        names=_names(clock),
+        names=lambda record: f"{name_call(record)}-{int(clock())}.txt",
         shape=FILE_SHAPE,
         age_seconds=AGE_SECONDS,
     )
@@ -109,13 +106,13 @@ def form(
 
 
 class TruncationResult(Struct, frozen=True):
-    """What a strategy returns."""
+    """A truncated output, and where the whole is."""
 
     output: str
     was_truncated: bool
     saved_file_path: str | None = None
     original_length: int = 0  # characters
-    truncated_length: int = 0  # those of them that are hidden
+    truncated_length: int = 0  # characters that are hidden
     ref: str | None = None  # what it is stored under here; the document has no such name
     reason: str | None = None  # why nothing is stored
 
@@ -182,7 +179,7 @@ class ToolResultUIExtra(Struct, frozen=True):
 
 
 def ui_extra(result: TruncationResult) -> ToolResultUIExtra | None:
-    """Return what the terminal is cut of a result; None when nothing was cut."""
+    """Return the facts of a cut for the terminal; None when nothing was cut."""
     if not result.was_truncated:
         return None
     facts = TruncationUIExtra(result.saved_file_path, result.original_length, result.truncated_length)
@@ -244,17 +241,9 @@ def _words(cut: CutFacts) -> Words:
 
 
 def _ends(cut: CutFacts) -> tuple[int, int]:
-    """Return how many characters are shown from the beginning on, and how many up to the end."""
+    """Return the number of characters that are shown from the beginning on, and up to the end."""
     if not cut.parts:
         return 0, 0
     first = 0 if cut.before.bytes else len(cut.parts[0])
     alone = len(cut.parts) == 1 and first
     return first, 0 if cut.behind.bytes or alone else len(cut.parts[-1])
-
-
-def _names(clock: Callable[[], float]) -> Callable[[Record], str]:
-    def name(record: Record) -> str:
-        call = name_part(record.call_id, record.sha256[:HASH_DIGITS])
-        return f"{name_part(record.tool, 'tool')}-{call}-{int(clock())}.txt"
-
-    return name

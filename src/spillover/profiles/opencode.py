@@ -59,9 +59,9 @@ Rules = Sequence[Mapping[str, str]]
 
 MAX_LINES = 2_000
 MAX_BYTES = 50 * 1_024
-#: How many characters of an old output stay when a session is compacted.
+#: Characters of an old output that stay when a session is compacted.
 COMPACTED_CHARS = 2_000
-#: How many characters a person sees of a command's output while it runs.
+#: Characters of a command's output that a person sees while it runs.
 MAX_METADATA_LENGTH = 30_000
 #: The same as settings, for `profile = "opencode"`.
 SETTINGS = {"lines": MAX_LINES, "bytes": MAX_BYTES, "keep": "head"}
@@ -111,7 +111,7 @@ def clipper(
 def limits(
     config: Mapping[str, Any] | None = None, *, max_lines: int | None = None, max_bytes: int | None = None
 ) -> Limits:
-    """Return what the call says, or else `tool_output` in the config, or else 2,000 lines and 51,200 bytes."""
+    """Return the limits of the call, or else of `tool_output` in the config, or else 2,000 lines and 51,200 bytes."""
     configured = (config or {}).get("tool_output", {})
     if not isinstance(configured, dict) or not set(configured) <= {"max_lines", "max_bytes"}:
         raise UsageError(f"tool_output={configured!r} cannot be used; it may set max_lines and max_bytes.")
@@ -273,7 +273,8 @@ def _read_page(file: BinaryIO, offset: int, limit: int) -> tuple[list[str], int,
     Where it did, the file is not read further, and the count is that of the lines until there.
     """
     lines: list[str] = []
-    count, room = 0, MAX_BYTES
+    count = 0
+    room = MAX_BYTES
     for line in _read_lines(file):
         count += 1
         if count > offset + limit:
@@ -299,7 +300,8 @@ def _read_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _count_lines(file: BinaryIO) -> int:
-    count, last = 0, b"\n"
+    count = 0
+    last = b"\n"
     while chunk := file.read(CHUNK_BYTES):
         count += chunk.count(b"\n")
         last = chunk[-1:]
@@ -425,7 +427,8 @@ def _make_id(seconds: float, sha256: str) -> str:
     with _lock:
         _last_id = max(_last_id + 1, int(seconds * 1_000) * 4_096)
         moment = _last_id
-    number, end = int(sha256, 16), ""
+    number = int(sha256, 16)
+    end = ""
     for _ in range(14):
         number, digit = divmod(number, len(BASE_62))
         end += BASE_62[digit]

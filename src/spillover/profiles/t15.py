@@ -15,14 +15,12 @@ from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.kinds.ends import first_chars, first_lines, last_chars, last_lines
 from spillover.notice.form import CutFacts, Form, Words
-from spillover.profiles import lost_words_without_path, make, mark_edge, mark_gap, open_outputs
+from spillover.profiles import lost_words_without_path, make, mark_edge, mark_gap, name_call, open_outputs
 from spillover.settings.limits import Limits
 from spillover.settings.settings import DEFAULT_TOOL
 from spillover.shell import Command, base_name, parse, parse_substitutions
 from spillover.store import Store
 from spillover.store.folder import temp_folder
-from spillover.store.named import name_part
-from spillover.store.record import Record
 from spillover.store.retention import DAY, Retention
 from spillover.types import Keep, Selector
 
@@ -49,8 +47,6 @@ STYLES: Mapping[NoticeStyle, tuple[Limits, str, str]] = {
     "generic": (Limits(chars=MAX_CHARS), "log", "agent-overflow"),
 }
 END_NAMES = {"tail": "last", "head": "first"}
-#: Digits of the hash in a file's name, where a call has no id.
-HASH_DIGITS = 8
 DEFAULT_DIRECTION = "tail"
 #: The beginning of an output matters most where the first error causes the others. By the first words of a command,
 #: the longest that match; `*` at the end of a name stands for the rest of a word. Add yours:
@@ -138,7 +134,7 @@ def clipper(
     outputs = open_outputs(
         store,
         folder=folder or default_folder(notice_style),
-        names=_names(ending),
+        names=lambda record: f"{name_call(record)}.{ending}",
         shape=rf"[A-Za-z0-9._-]+-[A-Za-z0-9._-]+\.{ending}",
         age_seconds=ttl_seconds,
         retention=Retention(age_seconds=ttl_seconds, bytes=quota_bytes),
@@ -225,7 +221,7 @@ def _name_end(cut: CutFacts) -> str:
 
 
 def _list_shown(cut: CutFacts) -> list[tuple[str, int]]:
-    """Return how much is shown, in the units of the limits; tokens are not counted."""
+    """Return the amounts that are shown, in the units of the limits; tokens are not counted."""
     return [(name, getattr(cut.shown, name)) for name, _ in cut.limits.given() if name != "tokens"]
 
 
@@ -236,14 +232,6 @@ def _newline(cut: CutFacts) -> str:
 
 def _place_or_loss(cut: CutFacts, place: str) -> str:
     return place if cut.place and cut.stored is None else lost_words_without_path(cut)
-
-
-def _names(ending: str) -> Callable[[Record], str]:
-    def name(record: Record) -> str:
-        call = name_part(record.call_id, record.sha256[:HASH_DIGITS])
-        return f"{name_part(record.tool, 'tool')}-{call}.{ending}"
-
-    return name
 
 
 class Flood(Struct, frozen=True):

@@ -102,7 +102,7 @@ MEDIA_KEYS = frozenset(
 SHORT_CHARS = 200
 #: When both streams overflow, stderr gets two parts of three.
 STREAM_WEIGHTS = {"stdout": 1, "stderr": 2}
-#: How APIs name a call that the model made itself. Anthropic's code execution tools and OpenAI's programs have other types.
+#: What APIs call the model as a caller. Anthropic's code execution tools and OpenAI's programs have other types.
 MODEL_CALLERS = ("", "direct", "model")
 
 
@@ -118,7 +118,7 @@ def find_places(block: Any) -> list[Place]:
     """Return the places of a block or a message that hold its text, in order; none for media."""
     places = []
     for path in _paths_of(block):
-        value = _get(block, path)
+        value = _get_at(block, path)
         if isinstance(value, (str, list, tuple)) or isinstance(_fields(value).get("type"), str):
             places.append(Place(path, value))
         elif isinstance(value, Mapping):  # data where a text is expected
@@ -126,7 +126,7 @@ def find_places(block: Any) -> list[Place]:
     if _fields(block).get("type") is not None:
         return places
     for path, replacement in DATA_PLACES:
-        value = _get(block, path)
+        value = _get_at(block, path)
         if isinstance(value, (Mapping, list, tuple, str)):
             responses = _find_responses(path, value) if replacement[:-1] == path else []
             places += responses or [Place(path, value, replacement)]
@@ -135,7 +135,7 @@ def find_places(block: Any) -> list[Place]:
 
 def _find_responses(path: Path, data: Any) -> list[Place]:
     """Return the texts in data of Gemini, where there is little else."""
-    names = [name for name in RESPONSE_KEYS if isinstance(_get(data, (name,)), (str, list))]
+    names = [name for name in RESPONSE_KEYS if isinstance(_get_at(data, (name,)), (str, list))]
     if not names:
         return []
     rest = to_json({name: value for name, value in data.items() if name not in names})
@@ -143,19 +143,20 @@ def _find_responses(path: Path, data: Any) -> list[Place]:
 
 
 def _paths_of(block: Any) -> tuple[Path, ...]:
+    """Return the paths under which a block or a message of its type holds text."""
     fields = _fields(block)
     kind = fields.get("type")
     if kind is None or kind == "message":
         if isinstance(fields.get("role"), str):
             return (("content",),) if "content" in fields else (("parts",),)
         for paths in UNTYPED_PLACES:
-            if any(isinstance(_get(block, path), (str, list, tuple)) for path in paths):
+            if any(isinstance(_get_at(block, path), (str, list, tuple)) for path in paths):
                 return paths
         return ()
     if not isinstance(kind, str):
         return ()
     if kind == "document":
-        return DOCUMENT_PLACES.get(_get(block, ("source", "type")), ())
+        return DOCUMENT_PLACES.get(_get_at(block, ("source", "type")), ())
     if kind in PLACES:
         return PLACES[kind]
     # The type of a message may say whose it is: LangChain's are "human", "ai" and "tool".
@@ -167,7 +168,8 @@ def _fields(block: Any) -> Mapping[str, Any]:
     return block if isinstance(block, Mapping) else fields_of(block) or {}
 
 
-def _get(block: Any, path: Path) -> Any:
+def _get_at(block: Any, path: Path) -> Any:
+    """Return the value at a path; None where there is none."""
     for key in path:
         block = _fields(block).get(key)
     return block
@@ -187,7 +189,7 @@ def _is_block(part: Any) -> bool:
 
 
 def list_data_beside(block: Any) -> list[Any]:
-    """Return what a block has beside its text and its media: all that is long, and all of a block that has neither."""
+    """Return the data of a block beside its text and its media: all that is long, and all of a block that has neither."""
     if not isinstance(block, Mapping):
         return []
     places = find_places(block)
@@ -264,29 +266,29 @@ def _replace_in(block: Any, change: Callable[[str], str], *, keep_empty: bool, l
         else:
             new = _replace_in(value, change, keep_empty=keep_empty, leave=leave)
         if new is not value and new != value:
-            block = _with(block, place.path, new)
+            block = _set_at(block, place.path, new)
     return block
 
 
 def _replace_data(block: Any, place: Place, change: Callable[[str], str]) -> Any:
     """Return a block with its data, or with the text that replaces it, behind what stands where the text goes."""
     try:
-        written = encode_json(place.value)
+        json_text = encode_json(place.value)
     except (TooDeepError, RecursionError):
-        written = None
+        json_text = None
     except Exception:  # noqa: BLE001  somebody else's code, which a host would meet as well
         return block
-    text = change(no_json(type(place.value).__name__) if written is None else written)
-    if text == written:
+    text = change(no_json(type(place.value).__name__) if json_text is None else json_text)
+    if text == json_text:
         return block
     try:
-        rest = _without(block, place.path)
-        before = None if place.replacement[: len(place.path)] == place.path else _get(block, place.replacement)
+        rest = _remove_at(block, place.path)
+        before = None if place.replacement[: len(place.path)] == place.path else _get_at(block, place.replacement)
         if place.replacement == ("content",) != place.path:
             new: Any = _add_text_block(before, text)
         else:
             new = f"{before}\n{text}" if isinstance(before, str) and before else text
-        return _with(rest, place.replacement, new)
+        return _set_at(rest, place.replacement, new)
     except Exception:  # noqa: BLE001  somebody else's class, which a host could not write either
         return block
 
@@ -303,16 +305,17 @@ def _add_text_block(before: Any, text: str) -> list[Any]:
         return [*blocks, {"type": "text", "text": text}]
 
 
-def _with(block: Any, path: Sequence[str], value: Any) -> Any:
+def _set_at(block: Any, path: Sequence[str], value: Any) -> Any:
+    """Return a copy of a block with another value at a path."""
     key, *below = path
-    new = _with(_fields(block).get(key, {}), below, value) if below else value
+    new = _set_at(_fields(block).get(key, {}), below, value) if below else value
     return {**block, key: new} if isinstance(block, Mapping) else copy_with(block, {key: new})
 
 
-def _without(block: Any, path: Sequence[str]) -> Any:
+def _remove_at(block: Any, path: Sequence[str]) -> Any:
     key, *below = path
     if below:
-        return _with(block, (key,), _without(_fields(block)[key], below))
+        return _set_at(block, (key,), _remove_at(_fields(block)[key], below))
     if isinstance(block, Mapping):
         return {name: value for name, value in block.items() if name != key}
     return copy_with(block, {key: None})
@@ -366,27 +369,27 @@ def cover_blocks(blocks: Sequence[Any], call: Call) -> Sequence[Any]:
 
 def clip_texts(texts: Sequence[str], call: Call) -> tuple[list[str], Clip]:
     """Clip texts within one budget. Each keeps its place; one of which nothing is shown becomes empty."""
-    intake, sections = _take_in([(f"block {number}", text, 1) for number, text in enumerate(texts, 1)], call)
+    intake, sections = _read_sources({f"block {number}": text for number, text in enumerate(texts, 1)}, call)
     unlabelled = [replace(section, label=None) for section in sections]
     started = time.monotonic()
     with together():
         clipped = pipeline.finish(intake, call, unlabelled)
     clip = clipped.clip
     if clip.outcome == "whole":
-        shown = [visible_text(call.settings, bytes(as_bytes(text))) for text in texts]
+        clipped_texts = [visible_text(call.settings, bytes(as_bytes(text))) for text in texts]
     else:  # without texts of its own, the clip is what was left to show after a failure
-        shown = list(clipped.texts) or [clip.text, *[""] * (len(texts) - 1)]
-    record_result(call, clip, texts=shown, seconds=time.monotonic() - started)
-    return shown, clip
+        clipped_texts = list(clipped.texts) or [clip.text, *[""] * (len(texts) - 1)]
+    record_result(call, clip, texts=clipped_texts, seconds=time.monotonic() - started)
+    return clipped_texts, clip
 
 
-def _take_in(sources: Sequence[tuple[str, Source, int]], call: Call) -> tuple[Intake, list[Section]]:
-    """Take in (name, source, weight) as one output; a newline goes between where one does not end its line."""
+def _read_sources(sources: Mapping[str, Source], call: Call) -> tuple[Intake, list[Section]]:
+    """Read sources as one output with a section for each; a newline goes between where one does not end its line."""
     intake = pipeline.open_intake(call)
     sections = []
     last = b"\n"
     try:
-        for name, source, weight in sources:
+        for name, source in sources.items():
             start = None
             for chunk in filter(len, chunks(source)):
                 if start is None and last != b"\n":
@@ -394,7 +397,8 @@ def _take_in(sources: Sequence[tuple[str, Source, int]], call: Call) -> tuple[In
                 start = intake.bytes if start is None else start
                 intake.write(chunk, name)
                 last = bytes(chunk[-1:])
-            sections.append(Section(intake.bytes if start is None else start, intake.bytes, name, weight))
+            section_start = intake.bytes if start is None else start
+            sections.append(Section(section_start, intake.bytes, name, STREAM_WEIGHTS.get(name, 1)))
     except BaseException:
         intake.abandon()
         raise
@@ -408,8 +412,7 @@ def clip_streams(streams: Mapping[str, Source], call: Call) -> Clip:
 
 def clip_each_stream(streams: Mapping[str, Source], call: Call) -> tuple[dict[str, str], Clip]:
     """Clip streams together, and return what is shown of each by itself, for a host that has a place for each."""
-    sources = [(name, source, STREAM_WEIGHTS.get(name, 1)) for name, source in streams.items()]
-    intake, sections = _take_in(sources, call)
+    intake, sections = _read_sources(streams, call)
     labels = [section.label for section in sections if section.size]
     labelled = sections if len(labels) > 1 else []
     clipped = pipeline.finish(intake, call, labelled)
@@ -473,12 +476,12 @@ def _divide(limits: Limits, needs: Sequence[int]) -> list[int]:
 
 
 def _count_parts(limits: Limits) -> int:
-    """Return in how many parts limits are divided so that a unit of each limit is a whole number of them."""
+    """Return the number of parts of the limits that makes a unit of each limit a whole number of parts."""
     return lcm(*(value for _, value in limits.given()))
 
 
 def _measure_need(intake: Intake, call: Call) -> int:
-    """Return how many parts of the limits an output needs to stay whole."""
+    """Return the number of parts of the limits that an output needs to stay whole."""
     parts = _count_parts(call.limits)
     if intake.overflowed:
         return parts * 2

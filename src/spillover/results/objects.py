@@ -38,12 +38,12 @@ class _Tally:
     def __init__(self) -> None:
         self.containers = 0
         self.size = 0
-        self.seen: set[int] = set()
+        self.ids: set[int] = set()
 
     def add(self, container: Any, entries: int) -> None:
         self.containers += 1
-        if id(container) not in self.seen:
-            self.seen.add(id(container))
+        if id(container) not in self.ids:
+            self.ids.add(id(container))
             self.size += 1 + entries
         if self.containers > MIN_TANGLED_CONTAINERS and self.containers > MAX_GROWTH * self.size:
             raise TooDeepError
@@ -77,7 +77,7 @@ def list_forms(value: Any, leave: tuple[type, ...] = ()) -> list[str]:
 
 
 def spell(value: object) -> str:
-    """Return what `str()` says of an object; its class where that fails."""
+    """Return `str(value)`; the class of an object where that fails."""
     try:
         return str(value)
     except Exception:  # noqa: BLE001  somebody else's code
@@ -94,7 +94,7 @@ def encode_json(value: Any, leave: tuple[type, ...] = ()) -> str:
 
 
 def _to_data(value: Any, leave: tuple[type, ...], depth: int, tally: _Tally) -> Any:
-    """Return what JSON can hold of an object: fields by name; of what has neither fields nor entries, its `str()`."""
+    """Return an object as data of JSON: fields by name; without fields and entries, its `str()`."""
     if depth > MAX_DEPTH:
         raise TooDeepError
     if isinstance(value, leave):
@@ -215,9 +215,9 @@ def cover_strings(value: Any, cover: Callable[[str], str], name: str = "", *, ke
         if is_media(value):
             return value
         opening = f'"{name}": "'
-        covered = cover(opening + value) if name else ""
-        if covered.startswith(opening) and len(covered) > len(opening):
-            return covered.removeprefix(opening)
+        line = cover(opening + value) if name else ""
+        if line.startswith(opening) and len(line) > len(opening):
+            return line.removeprefix(opening)
         return cover(value)
     if isinstance(value, list):
         return [cover_strings(inner, cover, name, keys=keys) for inner in value]

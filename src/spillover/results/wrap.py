@@ -59,9 +59,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: Shares of the room beside an object's own shape that are tried for its texts: JSON writes some characters as several.
 TEXT_SHARES = (1.0, 0.7, 0.4, 0.2)
-#: How exceptions are written whose words can be set: by their arguments, by `strerror`, as repr.
+#: The `__str__` of exceptions whose words can be set: by their arguments, by `strerror`, as repr.
 SETTABLE_STR = (BaseException.__str__, OSError.__str__, KeyError.__str__)
-#: Where some keep their message, too: exceptions of SDKs; SyntaxError and ImportError.
+#: Fields that may hold the message, too: of exceptions of SDKs; of SyntaxError and ImportError.
 MESSAGE_FIELDS = ("message", "msg")
 
 
@@ -109,7 +109,7 @@ def _as_source(result: Any) -> Any:
 
 
 def _to_piece(value: Any) -> str | bytes:
-    """Return what an iterator gave: a piece of text as it is, anything else as JSON on a line of its own."""
+    """Return a piece of an iterator: text as it is, anything else as JSON on a line of its own."""
     if isinstance(value, (str, bytes)):
         return value
     if isinstance(value, (bytearray, memoryview)):
@@ -122,7 +122,7 @@ def _write(value: Any, leave: tuple[type, ...] = ()) -> str:
 
 
 def _list_shown(value: Any, leave: tuple[type, ...]) -> list[str]:
-    """Return what a model reads of a result that fits."""
+    """Return the texts that a model reads of a result that fits."""
     if isinstance(value, str):
         return [value]
     blocks = value.get("content") if isinstance(value, Mapping) else value
@@ -139,10 +139,10 @@ def _bound(result: Any, call: Call, leave: tuple[type, ...], declared: str) -> t
         clip = pipeline.clip(_as_source(result), call)
         return clip.text, clip
     try:
-        bounded = _bound_blocks(result, call)
+        pair = _bound_blocks(result, call)
     except RecursionError:  # nested too deeply, or in itself
-        bounded = None
-    return bounded or _bound_object(result, call, leave, declared)
+        pair = None
+    return pair or _bound_object(result, call, leave, declared)
 
 
 def _bound_blocks(result: Any, call: Call) -> tuple[Any, Clip] | None:
@@ -165,8 +165,8 @@ def _are_clippable(parts: Any, call: Call) -> bool:
     if not are_blocks(parts):
         return False
     beside = [data for part in parts for data in list_data_beside(part)]
-    written = to_json(beside)
-    return not beside or (written is not None and _fill(written, call) <= 1)
+    text = to_json(beside)
+    return not beside or (text is not None and _fill(text, call) <= 1)
 
 
 def _fill(text: str, call: Call) -> float:
@@ -180,30 +180,30 @@ def _bound_object(result: Any, call: Call, leave: tuple[type, ...], declared: st
         call.spend(clip.text)
         return clip.text, clip
     if call.settings.redact != "off":
-        covered = _cover_object(result, call, leave)
-        if covered is None:
+        clean_result = _cover_object(result, call, leave)
+        if clean_result is None:
             clip = pipeline.clip(forms[0], call)
             return clip.text, clip
-        result = covered
-        forms = list_forms(covered, leave)
+        result = clean_result
+        forms = list_forms(clean_result, leave)
     within = replace(call.within_budget(), budget=None)
     if all(pipeline.fits(form, within) for form in forms):
         call.spend(forms[0])
         return result, Clip(forms[0], _count=call.settings.count, _limits=call.limits)
     within = replace(within, trigger=None)
-    bounded: tuple[Any, Clip] | None = None
+    pair: tuple[Any, Clip] | None = None
     if opaque := find_opaque(result, leave):
         clip = Clip(trim(no_text(opaque), within))
-        bounded = clip.text, clip
+        pair = clip.text, clip
     elif declared or not is_collection(result):
-        bounded = _clip_strings(result, within, leave) or _clip_in_collection(result, forms[0], within)
-    if bounded is None:
+        pair = _clip_strings(result, within, leave) or _clip_in_collection(result, forms[0], within)
+    if pair is None:
         has_parts = is_collection(result) or isinstance(result, Enum) or fields_of(result) is not None
         too_large = [form for form in forms if _fill(form, within) > 1]
         # The JSON where that is too large; of an object without parts, what `str()` says, line by line.
         clip = pipeline.clip([*too_large, forms[0]][0] if has_parts else forms[-1], within)
-        bounded = clip.text, clip
-    value, clip = bounded
+        pair = clip.text, clip
+    value, clip = pair
     call.spend(value if isinstance(value, str) else to_json(value, leave) or clip.text)
     return value, clip
 
@@ -251,8 +251,8 @@ def cover_secrets(value: Any, call: Call, leave: tuple[type, ...] = ()) -> Any:
         return value
     if isinstance(value, str):
         return cover_text(call.settings, value)
-    covered = _cover_object(value, call, leave)
-    return cover_text(call.settings, _write(value, leave)) if covered is None else covered
+    clean_value = _cover_object(value, call, leave)
+    return cover_text(call.settings, _write(value, leave)) if clean_value is None else clean_value
 
 
 def _cover_object(result: Any, call: Call, leave: tuple[type, ...]) -> Any:
@@ -266,10 +266,10 @@ def _cover_object(result: Any, call: Call, leave: tuple[type, ...]) -> Any:
         return any(cover(form) != form for form in list_forms(value, leave))
 
     try:
-        covered = map_strings(result, lambda text: cover_strings(text, cover), leave)
-        if type(covered) in (dict, list) and shows_secrets(covered):
-            covered = cover_strings(covered, cover, keys=False)
-        return None if shows_secrets(covered) else covered
+        clean_value = map_strings(result, lambda text: cover_strings(text, cover), leave)
+        if type(clean_value) in (dict, list) and shows_secrets(clean_value):
+            clean_value = cover_strings(clean_value, cover, keys=False)
+        return None if shows_secrets(clean_value) else clean_value
     except Exception:  # noqa: BLE001  it contains itself, or is of a class that cannot be copied
         return None
 
@@ -281,22 +281,22 @@ def bound_error(error: Exception, call: Call) -> Exception:
     """
     started = time.monotonic()
     plain = replace(call.for_retrieval(), trigger=None)  # a profile's words may say that the call succeeded
-    bounded = error
+    new_error = error
     with together() as clips:
-        words = "\n".join([f"{type(error).__name__}: {spell(error)}", *_words_around(error)])
+        words = "\n".join([f"{type(error).__name__}: {spell(error)}", *_list_context_words(error)])
         try:
-            bounded = _bound_message(error, _bound_around(error, plain))
+            new_error = _bound_message(error, _bound_context(error, plain))
         except UnspokenError:
             pass
         except Exception:  # noqa: BLE001  somebody else's attributes: a frozen dataclass has none that can be set
-            bounded = _replace_error(error, pipeline.clip(words, plain).text)
+            new_error = _replace_error(error, pipeline.clip(words, plain).text)
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
     if has_line(call.settings, whole=cut is None):
         with suppress(UnspokenError):
-            message = _spell_message(bounded)
+            message = _spell_message(new_error)
             clip = cut or Clip(message, _count=call.settings.count)
             record_result(call, clip, texts=[message], seconds=time.monotonic() - started)
-    return bounded
+    return new_error
 
 
 class UnspokenError(Exception):
@@ -331,12 +331,12 @@ def _bound_message(error: Exception, call: Call) -> Exception:
             if isinstance(message := getattr(error, name, None), str):
                 setattr(error, name, clip(message))
     message = _spell_message(error)
-    around = "\n".join(map(spell, _list_printed_with(error)))
+    around = "\n".join(map(spell, _list_causes(error)))
     around_fits = not around or (not _shows_secret(around, call) and _fill(f"{message}\n{around}", call) <= 1)
     if around_fits and _fill(message, call) <= 1 and not _shows_secret(message, call):
         return error
     if type(error).__str__ not in SETTABLE_STR or not around_fits:
-        return _stand_in(error, clip(f"{type(error).__name__}: {error}"))
+        return _replace_with_notes(error, clip(f"{type(error).__name__}: {error}"))
     # Several arguments can be too long together, and some exceptions add to their message.
     text = clip(message)
     chars = largest(len(text), lambda chars: _fill(_spell_message(_set_message(error, text[:chars])), call))
@@ -357,32 +357,32 @@ def _set_message(error: Exception, message: str) -> Exception:
 
 
 def _replace_error(error: Exception, text: str) -> ToolOutputError:
-    """Return what is raised instead of an exception; a traceback prints this text alone."""
-    bounded = ToolOutputError(text)
-    bounded.original = error
-    bounded.__cause__ = None
-    return bounded.with_traceback(error.__traceback__)
+    """Return the error that replaces an exception; a traceback prints this text alone."""
+    replacement = ToolOutputError(text)
+    replacement.original = error
+    replacement.__cause__ = None
+    return replacement.with_traceback(error.__traceback__)
 
 
-def _stand_in(error: Exception, text: str) -> ToolOutputError:
-    """Return what is raised instead of an exception whose words cannot be set; a traceback prints the rest of it."""
-    bounded = _replace_error(error, text)
+def _replace_with_notes(error: Exception, text: str) -> ToolOutputError:
+    """Return the error that replaces an exception; a traceback prints the notes and the cause of that one, too."""
+    replacement = _replace_error(error, text)
     for note in _list_notes(error):
-        bounded.add_note(note)
-    bounded.__cause__ = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return bounded
+        replacement.add_note(note)
+    replacement.__cause__ = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return replacement
 
 
-def _bound_around(error: Exception, call: Call) -> Call:
+def _bound_context(error: Exception, call: Call) -> Call:
     """Bound what a traceback prints beside an exception's message; return the call for the message.
 
     Notes, causes and members of groups that do not fit become one note, stored and clipped to half the limits.
     """
-    text = "\n".join(_words_around(error))
+    text = "\n".join(_list_context_words(error))
     fits = call.limits.hold(f"{spell(error)}\n{text}", call.settings.count)
     if not text or (fits and not _shows_secret(text, call)):
         return call
-    for printed in (error, *_list_printed_with(error)):
+    for printed in (error, *_list_causes(error)):
         printed.__cause__ = printed.__context__ = None
         printed.__notes__ = []
         if printed is not error and isinstance(printed, Exception) and type(printed).__str__ in SETTABLE_STR:
@@ -394,15 +394,15 @@ def _bound_around(error: Exception, call: Call) -> Call:
     return half
 
 
-def _words_around(error: Exception) -> list[str]:
-    """Return what a traceback prints beside an exception's own words."""
-    printed = _list_printed_with(error)
+def _list_context_words(error: Exception) -> list[str]:
+    """Return the words that a traceback prints beside an exception's own."""
+    printed = _list_causes(error)
     words = [f"{type(cause).__name__}: {spell(cause)}" for cause in printed]
     words += [note for cause in (error, *printed) for note in _list_notes(cause)]
     return [*words, error.text] if isinstance(error, SyntaxError) and error.text else words
 
 
-def _list_printed_with(error: BaseException) -> list[BaseException]:
+def _list_causes(error: BaseException) -> list[BaseException]:
     """Return the causes, contexts and members that a traceback prints with an exception, as often as it does."""
     visited = {id(error)}
     waiting = [error]
@@ -435,7 +435,7 @@ class Wrapping(Struct, frozen=True, kw_only=True):
     caller: object = None  # who gets the result, or a function of the arguments that says so
 
     def for_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Wrapping:
-        """Return how the result of one call is bounded: for its query, and for who gets it."""
+        """Return the wrapping of one call, with its query and its caller."""
         query = self._ask("query", self.query, args, kwargs)
         caller = self._ask("caller", self.caller, args, kwargs) if callable(self.caller) else self.caller
         if not query and caller is self.caller:
@@ -468,15 +468,15 @@ class Wrapping(Struct, frozen=True, kw_only=True):
 
     def bound_error(self, error: Exception, started: float) -> Exception:
         """Return an exception with a message within the limits, and record the run that ended with it."""
-        bounded = bound_error(error, self.call)
+        new_error = bound_error(error, self.call)
         with suppress(Exception):  # some exceptions cannot say what they are
-            words = f"{type(bounded).__name__}: {bounded}"
+            words = f"{type(new_error).__name__}: {new_error}"
             clip = Clip(words, _limits=self.call.limits)
             record_run(self.call, clip, words.encode("utf-8", "surrogatepass"), seconds=time.monotonic() - started)
-        return bounded
+        return new_error
 
     async def finish(self, work: Awaitable[Any]) -> Any:
-        """Return what an awaitable gives, within the limits; the pieces of an async iterator as one text."""
+        """Await a result, and return it within the limits; the pieces of an async iterator as one text."""
         started = time.monotonic()
         try:
             result = await work

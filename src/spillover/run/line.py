@@ -68,7 +68,7 @@ OTHER_USES = {
     "sed": ("-i", "--in-place"),
     "tail": ("-f", "-F", "--follow"),
 }
-#: May stand between filters: what they print is made of what they read.
+#: Programs that may stand between filters: what they print comes from what they read.
 PASS_THROUGH = frozenset(
     ["sort", "uniq", "cut", "tr", "nl", "cat", "column", "fold", "rev", "tac", "awk", "sed", "fmt", "jq"]
 )
@@ -119,7 +119,7 @@ class FilteredInput(Struct, frozen=True):
 
     filters: str
     exits: tuple[tuple[str, int], ...]  # as far as they are known
-    dropped: bool = False  # whether the filters hid some of it
+    lossy: bool = False  # whether the filters hid some of it
     lines: int = 0
     ref: str | None = None
     reason: str | None = None  # why it could not be kept, or not all of it, or on this machine only
@@ -128,10 +128,10 @@ class FilteredInput(Struct, frozen=True):
     def note(self, exit_code: int) -> str:
         """Return the line about it; nothing where the line's own exit code says it all."""
         failures = [(program, code) for program, code in self.exits if code not in (0, SIGPIPE_CODE)]
-        if not self.dropped and all(code == exit_code for _, code in failures):
+        if not self.lossy and all(code == exit_code for _, code in failures):
             return ""
-        hidden = {"lines": self.lines, "ref": self.ref, "reason": self.reason, "here": self.only_here}
-        return before_filters(self.filters, failures or list(self.exits[-1:]), hidden if self.dropped else None)
+        storage = {"lines": self.lines, "ref": self.ref, "reason": self.reason, "here": self.only_here}
+        return before_filters(self.filters, failures or list(self.exits[-1:]), storage if self.lossy else None)
 
 
 class LineRun(Struct, frozen=True):
@@ -305,7 +305,7 @@ def _reads_stdin(program: str, words: list[str]) -> bool:
     options, own_words = LINE_FILTERS[program]
     with_word = options.split()
     files = 0
-    prints_all = program == "sed"  # unless it is told `-n`
+    prints_all = program == "sed"  # unless `-n` is set
     while words:
         word = words.pop(0)
         if any(has_option(word, option) for option in OTHER_USES.get(program, ())):
@@ -408,19 +408,19 @@ class FilterCapture:
         from spillover.kinds.cut import keep
 
         call = replace(call, command=self.line)
-        stored, total = keep(intake, call)
+        output, total = keep(intake, call)
         clip = Clip(
-            "", "stored" if stored.ref else "lost", stored.ref, stored.path, stored.reason, _total=total, _shown=Size()
+            "", "stored" if output.ref else "lost", output.ref, output.path, output.reason, _total=total, _shown=Size()
         )
         self.clips.append((call, clip, dict(exits).get(pipe.programs[-1].name)))
         return FilteredInput(
             pipe.filters,
             exits,
-            dropped=True,
+            lossy=True,
             lines=total.lines,
-            ref=stored.ref,
-            reason=stored.reason,
-            only_here=stored.local_only,
+            ref=output.ref,
+            reason=output.reason,
+            only_here=output.local_only,
         )
 
     def record(self) -> None:

@@ -462,7 +462,7 @@ class Loaded(Struct, frozen=True):
         if self._is_set("keep"):  # stronger than the part that a profile chooses for a command
             changes["keep"] = self._value("keep")
         with self._blame("profile", *options):
-            settings: Settings = profile_package().named(profile).clipper(**changes).settings
+            settings: Settings = profile_package().find_profile(profile).clipper(**changes).settings
         if isinstance(settings.store, NamedStore) and any(map(self._is_set, RETENTION_KEYS)):
             return settings.but(store=replace(settings.store, retention=self.retention()))
         return settings
@@ -615,7 +615,7 @@ def _from_profile(profile: Setting | None) -> Iterator[Setting]:
     """Yield the settings of a profile; a limit that it does not set is removed."""
     if profile is None:
         return
-    values = {**dict.fromkeys(LIMITS, 0), **profile_package().named(str(profile.value)).SETTINGS}
+    values = {**dict.fromkeys(LIMITS, 0), **profile_package().find_profile(str(profile.value)).SETTINGS}
     for key, value in values.items():
         yield Setting(key, value, f"profile {profile.value}")
 
