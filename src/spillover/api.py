@@ -25,12 +25,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Key = TypeVar("Key")
 
 _log = logging.getLogger(__name__)
-#: The tools for going back.
+#: The tools that a model calls to go back to a stored output.
 TOOL_NAMES = ("read_output", "grep_output", "outline_output", "list_outputs")
 
 
 class Clipper:
-    """Brings outputs within limits: `Clipper(Limits(tokens=4_000), keep="tail")`. Has `settings`, and maybe a `budget`.
+    """Clips outputs to its limits: `Clipper(Limits(tokens=4_000), keep="tail")`. Has `settings`, and maybe a `budget`.
 
     The options are the fields of `Settings`. To vary one, copy: `clipper.but(keep="head")`.
     """
@@ -50,23 +50,26 @@ class Clipper:
             changes["limits"] = limits
         unknown = [name for name in changes if name not in Settings.__struct_fields__]
         if unknown:
-            known = ", ".join(Settings.__struct_fields__)
-            hint = f"limits=Limits({unknown[0]}=...)" if unknown[0] in SMALLEST else f"{known} or budget"
+            names = ", ".join(Settings.__struct_fields__)
+            hint = f"limits=Limits({unknown[0]}=...)" if unknown[0] in SMALLEST else f"{names} or budget"
             raise UsageError(f"{quote(unknown[0])} is not an option of a Clipper; use {hint}.")
         if settings is not None and not isinstance(settings, Settings):
             raise UsageError(f"settings={quote(settings)} is not Settings; use e.g. clipper.settings.")
         if budget is not None and not isinstance(budget, Budget):
             raise UsageError(f"budget={quote(budget)} is not a Budget; use e.g. Budget(200_000).")
-        self.settings = Settings(**changes) if settings is None else settings.but(**changes) if changes else settings
+        if settings is None:
+            self.settings = Settings(**changes)
+        else:
+            self.settings = settings.but(**changes) if changes else settings
         self.budget = budget
 
     def __repr__(self) -> str:
         return f"Clipper(settings={self.settings!r}, budget={self.budget!r})"
 
     @classmethod
-    def configured(cls, *, cwd: str | None = None, **given: Any) -> Self:
+    def configured(cls, *, cwd: str | None = None, **values: Any) -> Self:
         """Return a Clipper as configured by files, then SPILLOVER_* variables, then arguments (`tokens=4_000`)."""
-        loaded = load(cwd=cwd, given=given, given_origin=str)
+        loaded = load(cwd=cwd, arguments=values, argument_origin=str)
         if loaded.complaint:
             _log.warning("%s", loaded.complaint)
         return cls(settings=loaded.settings())
@@ -186,8 +189,8 @@ class Clipper:
     ) -> Blocks:
         """Clip the blocks of a result, or whole messages: their texts share one budget; media and order do not change.
 
-        `caller`: who gets the result; a program gets it whole (see `clip`). In whole messages, the model's turns say
-        it.
+        `caller`: who gets the result; a program gets it whole (see `clip`). In whole messages, the model's turns name
+        the caller.
         """
         call = self.call(tool, call_id=call_id, query=query, uncut=False)
         return clip_blocks(blocks, call, caller=caller, messages=True)
@@ -280,8 +283,8 @@ class Clipper:
         """Run a command and return its `exit_code` and a `clip` of what it printed.
 
         `since`: compare with an earlier run: "last", "good" (the newest run of this command with exit code 0), or a
-        ref. `cancel`: a descriptor, or a call, that ends it once it can be read, or is true. `die_with_parent`: it
-        also ends if this process is killed by SIGKILL, for which another process watches.
+        ref. `cancel`: a descriptor that ends the command once it can be read, or a function that ends it by
+        returning true. `die_with_parent`: end it even if this process is killed by SIGKILL; another process watches.
         """
         from spillover.run import run, tool_name
         from spillover.source.process import Command
@@ -317,7 +320,7 @@ class Clipper:
         ref: str,
         *,
         lines: str | int | None = None,
-        bytes: str | None = None,  # noqa: A002  the word for it everywhere here
+        bytes: str | None = None,  # noqa: A002  the unit's name in Limits and on the command line
         columns: str | None = None,
         pointer: str | None = None,
     ) -> Clip:
@@ -326,7 +329,7 @@ class Clipper:
         `pointer` names a value in an output that is JSON: `read(ref, pointer="/stdout", lines="120:180")`, or
         `"REF#/stdout"`.
 
-        Wherever a ref is asked for, "last" is the newest output, and "last:cargo test" the newest of that command.
+        Instead of a ref, "last" names the newest output, and "last:cargo test" the newest of that command.
         """
         from spillover.retrieve.read import read
 
@@ -358,7 +361,7 @@ class Clipper:
     def diff(self, ref: str, since: str | None = None) -> Clip:
         """Compare a stored output with an earlier one; by default, with the previous run of the same command.
 
-        Times, durations, addresses, temporary paths and the order of lines are seen through.
+        Differences in times, durations, addresses, temporary paths and the order of lines are ignored.
         """
         from spillover.retrieve.diff import diff
 
@@ -371,7 +374,7 @@ class Clipper:
         return tools(self.call(uncut=False).for_retrieval())
 
     def tool_specs(self, style: SpecStyle = "openai") -> list[dict[str, Any]]:
-        """Return the schemas of these tools: for "openai" (chat completions), "openai-responses" or "anthropic"."""
+        """Return the schemas of our tools for "openai" (chat completions), "openai-responses" or "anthropic"."""
         from spillover.retrieve.tools import tool_specs
 
         specs = tool_specs(self.tools(), style)
@@ -379,13 +382,13 @@ class Clipper:
         return specs
 
     def handles(self, name: str) -> bool:
-        """Return whether this is one of our tools, so that `dispatch` answers calls of it."""
+        """Return whether a name is that of one of our tools, whose calls `dispatch` answers."""
         return name in TOOL_NAMES
 
     def dispatch(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:
-        """Answer a model's call of one of these tools: the `text` to send back, and `is_error`.
+        """Answer a model's call of one of our tools: the `text` to send back, and `is_error`.
 
-        Never raises: what is wrong with the call is said, with an example, and fits.
+        Never raises: the answer to a wrong call explains the mistake, with an example, within the limits.
         """
         from spillover.retrieve.tools import dispatch
 
@@ -399,12 +402,12 @@ class Clipper:
 
 
 def _survive(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a callback of the user's whose failure is logged, and ends nothing."""
+    """Wrap a callback so that its failure is logged and the command goes on."""
 
     def call(*args: Any) -> Any:
         try:
             return callback(*args)
-        except Exception as error:  # noqa: BLE001  whatever it is: the command goes on
+        except Exception as error:  # noqa: BLE001  a user's callback may raise anything
             _log.warning("The %s of a run failed: %s: %s", name, type(error).__name__, error)
             return None
 
@@ -412,7 +415,10 @@ def _survive(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Capture:
-    """`write(chunk, stream="stderr")` as often as needed, then `.clip`. An exception in a `with` drops it."""
+    """An output that is written piece by piece: `write(chunk, stream="stderr")`, then `.clip`.
+
+    In a `with` block, an exception drops the output.
+    """
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -421,7 +427,7 @@ class Capture:
         self._dropped = False
 
     def write(self, chunk: Chunk, stream: str = "stdout") -> int:
-        """Add the next piece. Like a file, this returns how much was written."""
+        """Add the next piece and return its length, as a file does."""
         if self._clip is not None or self._dropped:
             raise UsageError("this capture has ended; start another one.")
         self._intake.write(as_bytes(chunk), stream)
@@ -475,8 +481,8 @@ async def aclip(
 
 
 def _find_clipper(limits: Limits | None, budget: Budget | None, options: Options) -> Clipper:
-    """Return a Clipper with these options; the default one is replaced only if the environment names another store."""
-    global _default  # noqa: PLW0603  a cache of one: making it costs more than clipping a short text
+    """Return a Clipper with these options; without any, the default one for the store that the environment names."""
+    global _default  # noqa: PLW0603  a cache of one: a new Clipper costs more than clipping a short text
     if limits is not None or budget is not None or options:
         return Clipper(limits, budget=budget, **options)
     root = default_root(os.environ)

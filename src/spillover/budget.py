@@ -1,4 +1,4 @@
-"""Many calls, one context window: what is used, what is promised, and how much the next call may have."""
+"""Budget: the tokens of one context window, shared by many calls."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ _log = logging.getLogger(__name__)
 Component = Literal["system", "user", "assistant", "tool_results"]
 Level = Literal["ok", "warning", "alert"]
 
-#: Says how large the window is.
+#: The environment variable with the size of the window in tokens.
 CONTEXT_VARIABLE = "SPILLOVER_CONTEXT_TOKENS"
-#: How large it is otherwise.
+#: The size of the window where nobody sets it.
 WINDOW_TOKENS = 128_000
 COMPONENTS: tuple[Component, ...] = ("system", "user", "assistant", "tool_results")
 LEVELS: tuple[Level, ...] = ("ok", "warning", "alert")
+#: Shares of the window from which `level` is "warning" and "alert"; higher shares report later.
 WARNING_SHARE = 0.75
 ALERT_SHARE = 0.85
 
-#: What a call may have where its limits name no tokens.
+#: The limit of a call whose limits name no tokens; a higher one fills the window with fewer calls.
 TOOL_TOKENS = 25_000
-#: Above this share of the window a call gets less than its limit; lower, and calls shrink earlier.
+#: Above this share of the window a call gets less than its limit; with a higher share, later.
 TIGHT_SHARE = 0.8
-#: What it gets then, of its limit: of 25,000 tokens, 15,000.
+#: The part of its limit that such a call gets: 15,000 of 25,000 tokens. A higher part fills the window sooner.
 LOWERED_SHARE = 0.6
-#: Below this share of the window a call may get more, if a profile says so.
+#: Below this share of the window a call gets `stretch` times its limit; with a higher share, for longer.
 ROOMY_SHARE = 0.5
-#: More tokens than this no window has, and a stretch above this is a mistake.
+#: No window has more tokens; larger numbers are refused as mistakes.
 MAX_TOKENS = 10**12
+#: A larger `stretch` is refused as a mistake.
 MAX_STRETCH = 100
-
-#: Decisions remembered; beyond these the oldest goes, and its call may get another limit.
+#: Calls whose limit is remembered. Beyond these the oldest is forgotten, and may get another limit; more take memory.
 MAX_DECISIONS = 4_096
 
 
@@ -54,7 +55,7 @@ class Budget:
     By hand, for calls that no Clipper makes:
 
         limits = budget.limits(Limits(tokens=4_000), call_id=call.id)
-        budget.add("tool_results", text, call_id=call.id)         # what it used; the rest of the promise is free again
+        budget.add("tool_results", text, call_id=call.id)         # its size; the rest of the promise is free again
 
     A limit that you set is a ceiling: a call gets all of it or less, never more. What is promised to a call is set
     aside until the call adds its result, so two calls at the same time are not promised the same tokens. The same call
@@ -84,9 +85,9 @@ class Budget:
         if on_level is not None and not callable(on_level):
             raise UsageError("on_level must be a function that gets the new level, e.g. on_level=print.")
         self.stretch = stretch
-        self.smallest = max(_whole("smallest", smallest), SMALLEST["tokens"])
+        self.smallest = max(_check_count("smallest", smallest), SMALLEST["tokens"])
         self._counter = find_counter(tokenizer)
-        self._at = (warning, alert)
+        self._shares = (warning, alert)
         self._on_level = on_level
         self._lock = threading.Lock()  # held for arithmetic only: never while counting or reporting
         self._window = self._check_window(window)
@@ -128,7 +129,7 @@ class Budget:
     def left(self) -> int:
         """The tokens neither used nor promised; 0 when the window is full."""
         with self._lock:
-            return max(0, self._window - self._busy())
+            return max(0, self._window - self._committed_tokens())
 
     @property
     def usage(self) -> float:
@@ -149,31 +150,32 @@ class Budget:
 
     def add(self, component: Component, what: str | int, *, call_id: str | None = None) -> int:
         """Count a text, or a number of tokens, as used. With the id of a call, its promise ends."""
-        return self._change(component, self._tokens(component, what), call_id=call_id)
+        return self._change(component, self._count_tokens(component, what), call_id=call_id)
 
     def deduct(self, component: Component, what: str | int) -> int:
         """Subtract a text, or a number of tokens, e.g. after a compaction; return how many there were to subtract."""
-        return -self._change(component, -self._tokens(component, what))
+        return -self._change(component, -self._count_tokens(component, what))
 
     def limits(
         self, base: Limits | None = None, *, call_id: str | None = None, max_tokens: int | None = None
     ) -> Limits:
-        """Return the limits for a call: those of `base`, or three fifths of its tokens above 80 % of the window.
+        """Return the limits for a call: `base`, or three fifths of its tokens above 80 % of the window.
 
-        Never more than `base` has, than is left of the window, or than `max_tokens`; and never less than `smallest`,
-        so that a call on a full window still has room for a notice. With a `call_id` the tokens are set aside until
+        The tokens are at most those of `base`, the rest of the window and `max_tokens`, but at least `smallest`: a
+        call on a full window still has room for a notice. With a `call_id` the tokens are set aside until
         the call adds its result, and the same call gets the same limit again. Without one nothing is remembered.
         """
         if not isinstance(base, Limits | None) or not isinstance(call_id, str | None):
             raise UsageError(f"limits() takes Limits and the id of a call, not {quote(base)} and {quote(call_id)}.")
         base = Limits(tokens=TOOL_TOKENS) if base is None else base
-        at_most = MAX_TOKENS if max_tokens is None else _whole("max_tokens", max_tokens)
+        at_most = MAX_TOKENS if max_tokens is None else _check_count("max_tokens", max_tokens)
         with self._lock:
-            known = None if call_id is None else self._decided.get(call_id)
+            decision = None if call_id is None else self._decided.get(call_id)
             normal = base.tokens or TOOL_TOKENS
-            tokens = self._decide(normal, at_most) if known is None else min(known, round(normal * self.stretch))
-            if call_id is not None and known is None:
-                self._decided[call_id] = self._promised[call_id] = tokens
+            tokens = self._decide(normal, at_most) if decision is None else min(decision, round(normal * self.stretch))
+            if call_id is not None and decision is None:
+                self._decided[call_id] = tokens
+                self._promised[call_id] = tokens
                 if len(self._decided) > MAX_DECISIONS:
                     oldest = next(iter(self._decided))
                     del self._decided[oldest]
@@ -189,25 +191,26 @@ class Budget:
         """Change the window. Usage and level follow; what was decided for a call stays."""
         with self._lock:
             self._window = self._check_window(window)
-            crossed = self._find_crossed()
-        self._report(crossed)
+            new_levels = self._update_level()
+        self._report(new_levels)
 
     def reset(self) -> None:
         """Start a new conversation in the same window: nothing used, nothing promised, no call remembered."""
         with self._lock:
             self._used = dict.fromkeys(COMPONENTS, 0)
-            self._decided, self._promised = {}, {}
-            self._find_crossed()
+            self._decided = {}
+            self._promised = {}
+            self._update_level()
 
     def _check_window(self, window: int) -> int:
-        if _whole("window", window) < self.smallest:
+        if _check_count("window", window) < self.smallest:
             raise UsageError(f"A window of {window} tokens has no room for one call; use {self.smallest} or more.")
         return window
 
-    def _tokens(self, component: str, what: str | int) -> int:
+    def _count_tokens(self, component: str, amount: str | int) -> int:
         if component not in COMPONENTS:
             raise UsageError(f"{quote(component)} is not a component of a context; use one of {', '.join(COMPONENTS)}.")
-        return self.count(what) if isinstance(what, str) else _whole("tokens", what)
+        return self.count(amount) if isinstance(amount, str) else _check_count("tokens", amount)
 
     def _change(self, component: str, by: int, call_id: str | None = None) -> int:
         with self._lock:
@@ -215,35 +218,36 @@ class Budget:
             self._used[component] += by
             if call_id is not None:
                 self._promised.pop(call_id, None)
-            crossed = self._find_crossed()
-        self._report(crossed)
+            new_levels = self._update_level()
+        self._report(new_levels)
         return by
 
-    def _busy(self) -> int:
+    def _committed_tokens(self) -> int:
         return sum(self._used.values()) + sum(self._promised.values())
 
     def _decide(self, normal: int, at_most: int) -> int:
-        busy = self._busy()
+        committed = self._committed_tokens()
         share: float = 1
-        if busy > TIGHT_SHARE * self._window:
+        if committed > TIGHT_SHARE * self._window:
             share = LOWERED_SHARE
-        elif busy < ROOMY_SHARE * self._window:
+        elif committed < ROOMY_SHARE * self._window:
             share = self.stretch
-        tokens = max(self.smallest, min(round(normal * share), self._window - busy, at_most))
+        tokens = max(self.smallest, min(round(normal * share), self._window - committed, at_most))
         return min(round(normal * self.stretch), tokens)
 
-    def _find_crossed(self) -> tuple[Level, ...]:
-        """Return the levels that were reached since the last look; none on the way down."""
-        used, before = sum(self._used.values()), self._level
-        self._level = sum(used >= share * self._window for share in self._at)
+    def _update_level(self) -> tuple[Level, ...]:
+        """Update the level and return the levels that usage has risen to since the last update."""
+        before = self._level
+        tokens = sum(self._used.values())
+        self._level = sum(tokens >= share * self._window for share in self._shares)
         return LEVELS[before + 1 : self._level + 1]
 
-    def _report(self, crossed: tuple[Level, ...]) -> None:
+    def _report(self, new_levels: tuple[Level, ...]) -> None:
         if self._on_level:
-            for level in crossed:
+            for level in new_levels:
                 try:
                     self._on_level(level)
-                except Exception as error:  # noqa: BLE001  whatever it is: a tool call may wait for us
+                except Exception as error:  # noqa: BLE001  a user's callback may raise anything
                     _log.warning("The on_level of a Budget failed: %s: %s", type(error).__name__, error)
 
 
@@ -251,7 +255,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _whole(name: str, value: int) -> int:
+def _check_count(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TOKENS:
         raise UsageError(f"{name}={quote(value)} is not a whole number of 0 to {MAX_TOKENS:,}.")
     return value

@@ -35,7 +35,7 @@ SENTENCES = {
 
 
 def describe_error(error: OSError, path: str = "") -> str:
-    """Say what is wrong with a path of the store and what to do about it; without a path, what the system says."""
+    """Explain an error of the store at a path, and what to do about it; without a path, in the words of the system."""
     sentence = SENTENCES.get(error.errno or 0)
     if not path or sentence is None:
         return f"{error.strerror or error}{path and f': {path}'}"
@@ -47,30 +47,30 @@ def describe_error(error: OSError, path: str = "") -> str:
     return sentence.format(path)
 
 
-#: A message quotes no more of a value: one may be a whole output.
+#: Characters of a value that a message quotes: it may be a whole output. More make longer messages.
 QUOTED_CHARS = 80
 
 
 def quote(value: object) -> str:
-    """Return a value for a message: the beginning of its repr, or its type if it has none."""
+    """Return the beginning of a value's repr for a message; its type if the repr fails."""
     try:
         return f"{value!r:.{QUOTED_CHARS}}" if isinstance(value, str) else f"{value!r}"[:QUOTED_CHARS]
-    except Exception:  # noqa: BLE001  its own __repr__ may raise anything
+    except Exception:  # noqa: BLE001  a __repr__ may raise anything
         return f"an object of {type(value).__name__}"
 
 
 def find_similar(word: str, words: Iterable[str], likeness: float = 0.6) -> str:
     """Return the most similar of some words; "" if none is similar enough."""
-    from difflib import get_close_matches  # takes 5 ms to import, and only a complaint needs it
+    from difflib import get_close_matches  # takes 5 ms to import, and only an error message needs it
 
     return next(iter(get_close_matches(word, list(words), n=1, cutoff=likeness)), "")
 
 
 def suggest(word: str, words: Iterable[str], prefix: str = "") -> str:
-    """Return the question whether a similar word is meant; if none is similar, all of them."""
+    """Return "did you mean …?" with the most similar word; if none is similar, a list of all."""
     words = list(words)
     similar = find_similar(word, words)
-    return f"did you mean {prefix}{similar}?" if similar else f"use {', '.join(prefix + each for each in words)}."
+    return f"did you mean {prefix}{similar}?" if similar else f"use {', '.join(prefix + name for name in words)}."
 
 
 class SpilloverError(Exception):
@@ -104,14 +104,14 @@ class MissingExtraError(SpilloverError, ImportError):
 class ToolOutputError(SpilloverError):
     """A tool raised an exception whose message is too long and cannot be set.
 
-    That is `original`, and not the cause: a traceback would print it.
+    The tool's exception is `original` and not the cause, because a traceback prints causes.
     """
 
     original: BaseException | None = None
 
 
 class _OptionsMeta(StructMeta):
-    """Calls a class of options, and says what is wrong with the arguments."""
+    """Raises a UsageError instead of a TypeError for wrong arguments of a class of options."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         try:
@@ -120,9 +120,9 @@ class _OptionsMeta(StructMeta):
             unknown = [name for name in options if name not in self.__struct_fields__]
             if not args and not unknown:
                 raise
-            what = f"has no option {quote(unknown[0])}" if unknown else "takes its options by name"
-            raise UsageError(f"{self.__name__} {what}; use {', '.join(self.__struct_fields__)}.") from error
+            problem = f"has no option {quote(unknown[0])}" if unknown else "takes its options by name"
+            raise UsageError(f"{self.__name__} {problem}; use {', '.join(self.__struct_fields__)}.") from error
 
 
 class OptionsStruct(Struct, frozen=True, kw_only=True, metaclass=_OptionsMeta):
-    """Options by name, checked when they are made: an unknown one is a UsageError that names those there are."""
+    """Options by name; an unknown one is a UsageError that lists the known ones."""

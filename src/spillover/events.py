@@ -1,10 +1,10 @@
-"""The one place that records what reached the model: the journal, the list of runs, OpenTelemetry. It fails no call.
+"""Records of what reached the model, in the journal, the list of runs and OpenTelemetry. No failure here fails a call.
 
-The pipeline records every clip. Whoever makes one result of several clips, as of the fields of an object, or adds to a
-clip, makes them `together`, and records the result as the model gets it.
+The pipeline records every clip. A caller that builds one result from several clips, such as the fields of an object,
+or adds to a clip, collects them with `together` and records the result that the model gets.
 
-OpenTelemetry hears facts, never content, and only where the program has loaded it itself: nothing is imported for it.
-On a span that is recording, a clip is an event; otherwise it is a span of its own, named after the GenAI conventions
+OpenTelemetry receives facts, never content, and only if the program has loaded it: nothing here imports it. On a span
+that is recording, a clip is an event; otherwise it is a span of its own, named after the GenAI conventions
 (`execute_tool`). docs/operations.md lists the names.
 """
 
@@ -30,11 +30,11 @@ from spillover.store.scopes import default_scope, working_folder
 
 Facts = dict[str, str | int]
 
-#: Turns the journal off for a whole process, also where no configuration is read.
+#: The environment variable that turns the journal off, even where no configuration is read.
 VARIABLE = "SPILLOVER_STATS"
 SHELLS = ("bash", "sh", "dash", "zsh")
 NAME = "spillover"
-#: OpenTelemetry's counters: name → (unit, what it counts)
+#: The OpenTelemetry counters: name → (unit, description)
 COUNTERS = {
     "spillover.clips": ("{clip}", "Outputs that were clipped, by outcome."),
     "spillover.stored": ("By", "Bytes that were stored."),
@@ -46,13 +46,13 @@ COUNTERS = {
 DURATION = "spillover.duration"
 _log = logging.getLogger(__name__)
 _instruments: dict[str, Any] = {}
-#: The clips that are parts of one result; None where each is a result by itself.
+#: The clips that are parts of one result; None where every clip is a result.
 _parts: ContextVar[list[Clip] | None] = ContextVar("parts", default=None)
 
 
 @contextmanager
 def together() -> Iterator[list[Clip]]:
-    """Collect the clips made inside as parts of one result: they are in the list, and not in the journal."""
+    """Collect the clips of a block as parts of one result, in a list instead of the journal."""
     clips: list[Clip] = []
     token = _parts.set(clips)
     try:
@@ -62,20 +62,20 @@ def together() -> Iterator[list[Clip]]:
 
 
 def record_clip(call: Call, clip: Clip, *, seconds: float = 0.0) -> None:
-    """Record a clip that the pipeline made."""
+    """Record a clip of the pipeline: log it, trace it and add it to the journal."""
     if clip.outcome == "whole" and not call.settings.stats and "opentelemetry" not in sys.modules:
-        return  # what fits, in a program that neither counts nor traces it: the common case
+        return  # the common case: it fits, and nothing counts or traces it
     if clip.outcome != "whole":
         facts = _clip_facts(clip, call.tool, call.id)
-        named = (f"{name.removeprefix('spillover.')} {fact}" for name, fact in facts.items() if name[:7] != "gen_ai.")
-        _log.debug("Clipped an output of %s: %s.", call.tool, ", ".join(named))
+        words = (f"{name.removeprefix('spillover.')} {fact}" for name, fact in facts.items() if name[:7] != "gen_ai.")
+        _log.debug("Clipped an output of %s: %s.", call.tool, ", ".join(words))
     if _is_traced():
         _trace_clip(clip, call.tool, seconds, call.id)
     record_result(call, clip, seconds=seconds)
 
 
 def has_line(settings: Settings, *, whole: bool) -> bool:
-    """Return whether a result has a line in the journal; one that fitted has it only with `stats=True`."""
+    """Return whether a result is written to the journal; one that fits is only with `stats=True`."""
     return settings.stats is not False and (not whole or settings.stats is True) and _parts.get() is None
 
 
@@ -90,10 +90,10 @@ def record_result(
     framed: bool = False,
     seconds: float = 0.0,
 ) -> None:
-    """Record a result in the journal. `texts` is what reached the model, where that is not the clip's own text.
+    """Record a result in the journal.
 
-    `framed`: more of the output stands around it, which was not cut. `host` and its `cut` are those of the agent that
-    runs this process, where nobody says.
+    `texts` reached the model instead of the clip's own text. `framed`: they include a part of the output that was not
+    cut. `host` and `cut` name an agent and its own limits; by default, those of the agent that runs this process.
     """
     parts = _parts.get()
     if parts is not None:
@@ -105,12 +105,13 @@ def record_result(
     try:
         received = sum(map(call.settings.count, filter(None, (clip.text,) if texts is None else texts)))
         produced = received if whole else max(clip.total.tokens, clip.shown.tokens)
-        shown = received if whole else min(clip.shown.tokens, received)
-        if framed and not whole and (around := received - call.settings.count(clip.text)) > 0:
-            produced += around
-            shown = min(shown + around, received)
-        agent = call.settings.agent
-        bounds = cut if cut is not None else agent.shown(failing=failing) if agent else {}
+        shown_tokens = received if whole else min(clip.shown.tokens, received)
+        if framed and not whole and (frame_tokens := received - call.settings.count(clip.text)) > 0:
+            produced += frame_tokens
+            shown_tokens = min(shown_tokens + frame_tokens, received)
+        if cut is None:
+            agent = call.settings.agent
+            cut = agent.bounds(failing=failing) if agent else {}
         _append(
             call.settings,
             "clip",
@@ -121,12 +122,12 @@ def record_result(
             ref=clip.ref,
             kind="" if whole else clip.kind,
             produced=produced,
-            base=_host_share(produced, clip.total, bounds),
-            shown=shown,
-            notice=received - shown,
+            base=_host_share(produced, clip.total, cut),
+            shown=shown_tokens,
+            notice=received - shown_tokens,
             seconds=seconds,
         )
-    except Exception as error:  # noqa: BLE001  whatever it is: the tool call goes on
+    except Exception as error:  # noqa: BLE001  a store may raise anything; the tool call goes on
         _complain(error)
 
 
@@ -139,7 +140,7 @@ def record_retrieval(
     record: Record | None = None,
     seconds: float = 0.0,
 ) -> None:
-    """Record that somebody went back: how, and what came of it. Without a clip, the text says why nothing did."""
+    """Record a call that went back to a stored output; without a clip, the text is an error."""
     if clip is not None and record is not None and _is_traced():
         _trace_retrieval(operation, clip.ref or record.ref, call.settings.count(text), seconds)
     parts = _parts.get()
@@ -172,7 +173,7 @@ def record_retrieval(
 
 
 def record_schemas(settings: Settings, text: str, *, host: str | None = None) -> None:
-    """Record what our own tools cost a session before any of them is called: their descriptions in a request."""
+    """Record the tokens of our own tool schemas, which a session pays for before it calls any."""
     if settings.stats is False or not text:
         return
     try:
@@ -189,15 +190,15 @@ def record_run(
     exit_code: int | None = None,
     seconds: float | None = None,
 ) -> None:
-    """Add a call to the runs of its store; `data` is all of an output that fitted, and kept only then.
+    """Add a call to the runs of its store, with the `data` of an output that fitted.
 
-    Do not pass calls that only look at stored outputs (`shell.is_retrieval`). Whatever goes wrong is logged and
-    nothing else: the model has what fitted, and a clip says itself when it is lost.
+    Do not pass calls that only read stored outputs (`shell.is_retrieval`). A failure is logged, and the model keeps
+    its result.
     """
     try:
-        kept = data if clip.outcome == "whole" else None
-        if kept and call.settings.redact == "stored":
-            kept = cover_bytes(call.settings, kept)
+        output = data if clip.outcome == "whole" else None
+        if output and call.settings.redact == "stored":
+            output = cover_bytes(call.settings, output)
         call.settings.outputs.remember(
             RunRecord(
                 scope=_scope(call.settings),
@@ -213,7 +214,7 @@ def record_run(
                 cwd=call.cwd or working_folder(),
                 ref=clip.ref,
                 reason=clip.reason or call.preview or None,
-                data=kept,
+                data=output,
             )
         )
     except Exception as error:  # noqa: BLE001  as above
@@ -253,37 +254,37 @@ def _scope(settings: Settings) -> str:
 
 
 def _shell_line(command: str) -> str:
-    """Return the line that a shell was given, where the command is a shell."""
+    """Return LINE of a command `sh -c LINE`, and any other command unchanged."""
     shell, _, rest = command.partition(" -c ")
     return rest if rest and shell.rpartition("/")[2] in SHELLS else command
 
 
 def _host_share(produced: int, total: Size, bounds: Mapping[str, int]) -> int:
-    """Return how many of the tokens the host would have shown without us."""
+    """Return the tokens that the host would have shown without us."""
     share = min((bound / size for name, bound in bounds.items() if (size := getattr(total, name)) > bound), default=1.0)
     return int(produced * share)
 
 
 def _compare_lines(clip: Clip, record: Record) -> tuple[tuple[tuple[int, int], ...], int | None]:
-    """Return the lines that were fetched, and how far those of them that had not been shown are from what had."""
-    if "#" in (clip.ref or ""):  # lines of a value inside of it
+    """Return the fetched lines, and the distance of the hidden ones among them to the nearest shown line."""
+    if "#" in (clip.ref or ""):  # the lines are those of a JSON value, not of the output
         return (), None
-    hidden = [part for first, last in clip.ranges for part in _outside(first, last, record.shown)]
-    if not hidden:
+    new_ranges = [part for first, last in clip.ranges for part in _outside(first, last, record.shown)]
+    if not new_ranges:
         return clip.ranges, None
-    if not record.shown:  # nothing of it was, as of what a `| tail` drops
+    if not record.shown:  # e.g. what a `| tail` drops
         return clip.ranges, record.lines
     distances = (
         max(first - shown_last, shown_first - last)
-        for first, last in hidden
+        for first, last in new_ranges
         for shown_first, shown_last in record.shown
     )
     return clip.ranges, min(distances)
 
 
-def _outside(first: int, last: int, shown: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a range of lines that are in none of the others, which are in order."""
-    for shown_first, shown_last in shown:
+def _outside(first: int, last: int, shown_ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a range of lines outside the shown ranges, which are sorted."""
+    for shown_first, shown_last in shown_ranges:
         if shown_last < first or shown_first > last:
             continue
         if shown_first > first:
@@ -303,7 +304,7 @@ def _is_traced() -> bool:
 
 
 def _clip_facts(clip: Clip, tool: str, call_id: str | None) -> Facts:
-    """Return what is reported about a clip, by attribute. No word of the output is among it."""
+    """Return the attributes that are reported about a clip, without a word of the output."""
     facts: dict[str, str | int | None] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": tool,
@@ -335,7 +336,7 @@ def _trace_clip(clip: Clip, tool: str, seconds: float, call_id: str | None) -> N
         if clip.reason is not None:
             _count("spillover.failures", 1, labels)
         _time(seconds, {**labels, "spillover.operation": "clip"})
-    except Exception as error:  # noqa: BLE001  an exporter is somebody else's
+    except Exception as error:  # noqa: BLE001  an exporter may raise anything
         _log.info("OpenTelemetry rejected the event of a clip: %s", error)
 
 
@@ -360,8 +361,8 @@ def _trace(event: str, name: str, facts: Facts, seconds: float) -> None:
         span.add_event(event, facts)
         return
     now = time.time_ns()
-    own = trace.get_tracer(NAME).start_span(name, attributes=facts, start_time=now - int(seconds * 1e9))
-    own.end(end_time=now)
+    new_span = trace.get_tracer(NAME).start_span(name, attributes=facts, start_time=now - int(seconds * 1e9))
+    new_span.end(end_time=now)
 
 
 def _count(name: str, amount: int, labels: dict[str, str]) -> None:

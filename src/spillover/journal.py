@@ -5,9 +5,9 @@
 
     {"operation":"clip","outcome":"stored","when":1763000000.123,"scope":"/home/me/app","tool":"npm",…}
 
-A line is one write of less than 4,096 bytes to a file that is opened to append: lines of 200 writers stand behind each
-other, and none is torn. Who finds the file full renames it; the oldest files go when all of them are too large
-together. It is as private as the store: its folder is reached through the store's own, which is checked, no link is
+A line is one write of less than 4,096 bytes to a file that is opened to append, so that the lines of 200 writers do not
+mix. The writer that fills the file renames it, and removes the oldest files when all together are too large. The
+journal is as private as the store: its folder is opened through the store's own, which is checked, links are not
 followed, and files are 0600.
 """
 
@@ -31,46 +31,51 @@ from spillover.store.record import EVERY, covers
 
 Operation = Literal["clip", "read", "grep", "outline", "list", "diff", "schema"]
 EntryOutcome = Literal["whole", "stored", "lost", "failed"]
-#: Going back, in the words of an entry's operation.
+#: The operations that go back to a stored output.
 RETRIEVALS = ("read", "grep", "outline", "list", "diff")
 
-#: Bytes kept of each text.
+#: Bytes of each text and of the scope that a line keeps; more make the journal larger.
 MAX_TEXT_BYTES = {"tool": 200, "host": 60, "command": 800, "kind": 20, "ref": 120}
 MAX_SCOPE_BYTES = 1_024
-#: A line that is longer is none of ours.
+#: A longer line is not ours: appending more bytes than this at once is not atomic everywhere.
 MAX_LINE_BYTES = 4_096
+#: Ranges of lines that an entry keeps; more make its line longer.
 MAX_RANGES = 20
+#: Larger numbers are cut to this, and a line with one is damaged.
 MAX_COUNT = 10**12
 
-FOLDER, JOURNAL = ".ledger", "journal"
-#: A file is renamed when it is this large; all of them together are at most so large. A line has about 200 bytes.
-MAX_FILE_BYTES, MAX_JOURNAL_BYTES = 8 << 20, 64 << 20
-#: Bytes read at once.
-BLOCK = 1 << 20
+FOLDER = ".ledger"
+JOURNAL = "journal"
+#: The size at which the file is renamed; larger files are removed in larger steps.
+MAX_FILE_BYTES = 8 << 20
+#: The size of all files together; more remember a longer time. A line has about 200 bytes.
+MAX_JOURNAL_BYTES = 64 << 20
+#: Bytes read at once; more take more memory.
+BLOCK_BYTES = 1 << 20
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A clip or a retrieval. Tokens are by the counter that was chosen for it."""
+    """A clip or a retrieval. Tokens are by the counter of its settings."""
 
     operation: Operation  # "schema": the descriptions of our own tools, which every session pays for
-    outcome: EntryOutcome  # "failed": a retrieval that was answered by what is wrong with it
+    outcome: EntryOutcome  # "failed": a retrieval that was answered with an error
     when: Annotated[float, msgspec.Meta(ge=0, lt=1e11)]  # seconds since 1970
     scope: str
     tool: str
-    host: str = ""  # the title of the agent that asked, where it is known
-    command: str = ""  # of a retrieval: of the output it went back to
+    host: str = ""  # the title of the agent that called, if known
+    command: str = ""  # of a retrieval: the command of the stored output
     kind: str = ""
     ref: str = ""
     produced: Count = 0  # tokens the tool produced
     base: Count = 0  # tokens of these that the host would have shown without us
     shown: Count = 0  # tokens of the output that reached the model; of a retrieval and a schema, all that did
-    notice: Count = 0  # tokens that reached the model and are not the output's
+    notice: Count = 0  # tokens of notices and gap markers
     milliseconds: Count = 0
-    lines: tuple[tuple[Count, Count], ...] = ()  # of a retrieval: what was fetched
-    near: Count | None = None  # how many lines the nearest shown line is from what was fetched and had not been shown
+    lines: tuple[tuple[Count, Count], ...] = ()  # of a retrieval: the lines fetched
+    near: Count | None = None  # of fetched lines that had been hidden: the distance to the nearest shown line
 
     @property
     def received(self) -> int:
@@ -86,7 +91,7 @@ def folder_of(store: Store) -> str | None:
 def append(
     folder: str, entry: Entry, *, file_bytes: int = MAX_FILE_BYTES, journal_bytes: int = MAX_JOURNAL_BYTES
 ) -> None:
-    """Add a line. OSError or StoreError says why not."""
+    """Append a line to the journal; raise OSError or StoreError if that fails."""
     line = encode(entry)
     with Folder(folder, make=True) as root:
         _refuse_links(root)
@@ -96,7 +101,7 @@ def append(
             try:
                 facts = os.fstat(fd)
                 if facts.st_size and os.pread(fd, 1, facts.st_size - 1) != b"\n":
-                    line = b"\n" + line  # a full disk left half a line: it ends here
+                    line = b"\n" + line  # end the half line that a full disk left
                 os.write(fd, line)
             finally:
                 os.close(fd)
@@ -113,21 +118,21 @@ def read(
     scope: str = EVERY,
     newest: bool = False,
     fitting: bool = True,
-    block: int = BLOCK,
+    block: int = BLOCK_BYTES,
 ) -> Iterator[Entry]:
-    """Yield the entries of a scope, the oldest or the newest first; what is damaged is skipped.
+    """Yield the undamaged entries of a scope, the oldest or the newest first.
 
     `fitting=False` leaves out the clips of output that fitted.
     """
-    own = shorten_scope(scope)
+    scope = shorten_scope(scope)
     for entry in read_all(folder, newest=newest, block=block):
         if entry is None or (not fitting and (entry.operation, entry.outcome) == ("clip", "whole")):
             continue
-        if entry.when >= since and covers(own, entry.scope):
+        if entry.when >= since and covers(scope, entry.scope):
             yield entry
 
 
-def read_all(folder: str, *, newest: bool = False, block: int = BLOCK) -> Iterator[Entry | None]:
+def read_all(folder: str, *, newest: bool = False, block: int = BLOCK_BYTES) -> Iterator[Entry | None]:
     """Yield every entry, the oldest or the newest first; None for a line that is damaged."""
     read_lines = _lines_backwards if newest else _lines_forwards
     with _files(folder) as (ledger, names, current):
@@ -146,7 +151,7 @@ def read_all(folder: str, *, newest: bool = False, block: int = BLOCK) -> Iterat
 
 
 def size(folder: str) -> int:
-    """Return how many bytes of lines there are; with every line it is another number."""
+    """Return the bytes of all files, which change with every line."""
     total = 0
     with _files(folder) as (ledger, names, current):
         for name in names:
@@ -185,13 +190,13 @@ def decode(line: bytes) -> Entry | None:
 
 
 def shorten_scope(scope: str) -> str:
-    """Return a scope as the journal has it: a folder whose path is very long is named by its hash."""
+    """Return the scope that the journal writes: a hash in place of a very long path."""
     data = scope.encode("utf-8", "replace")
     return scope if len(data) <= MAX_SCOPE_BYTES else "/sha256/" + hashlib.sha256(data).hexdigest()
 
 
 def _shorten(text: str, max_bytes: int) -> str:
-    """Return a text without control codes and lone surrogates, cut between characters."""
+    """Return at most `max_bytes` of a text, cut between characters, without control codes and lone surrogates."""
     if not text.isprintable():
         text = "".join(char if char.isprintable() else " " for char in text)
     data = text.encode()
@@ -199,14 +204,14 @@ def _shorten(text: str, max_bytes: int) -> str:
 
 
 def _refuse_links(root: Folder) -> None:
-    """Refuse a store that takes no output because its folder for what is on its way is somewhere else."""
+    """Refuse a store whose folder for temporary files is a link: it takes no output either."""
     with suppress(FileNotFoundError):
         if not stat.S_ISDIR(os.stat(TEMP, dir_fd=root.fd, follow_symlinks=False).st_mode):
             raise StoreError(f"{root.path}/{TEMP} is not a folder of ours.")
 
 
 def _open_journal(ledger: int, root: str) -> int:
-    for _ in range(3):  # renamed, or made, by somebody else at this moment
+    for _ in range(3):  # another process may rename or create it at this moment
         try:
             fd = os.open(JOURNAL, _APPEND, dir_fd=ledger)
         except FileNotFoundError:
@@ -221,7 +226,7 @@ def _open_journal(ledger: int, root: str) -> int:
 
 
 def _rotate(ledger: int, inode: int, journal_bytes: int) -> None:
-    """Rename the journal that is full, unless somebody has just done so, and remove the oldest files."""
+    """Rename the full journal, unless another process has just done so, and remove the oldest files."""
     with suppress(FileNotFoundError):
         if os.stat(JOURNAL, dir_fd=ledger, follow_symlinks=False).st_ino != inode:
             return
@@ -242,7 +247,7 @@ def _old_files(ledger: int) -> list[str]:
 
 @contextmanager
 def _files(folder: str) -> Iterator[tuple[int, list[str], int]]:
-    """Give the journal's folder, the names of what was rotated away, and the newest file; -1 where there is none."""
+    """Open the journal: its folder, the names of rotated files, and the newest file; -1 for what does not exist."""
     ledger = -1
     current = -1
     try:
@@ -250,7 +255,7 @@ def _files(folder: str) -> Iterator[tuple[int, list[str], int]]:
             ledger = root.open_folder(FOLDER)
         names: list[str] = []
         if ledger >= 0:
-            # The newest first: what is rotated away from here on is then seen under one of its two names.
+            # Open the newest before listing: a file that is rotated meanwhile is then under one of its two names.
             with suppress(FileNotFoundError):
                 current = _open_file(ledger, JOURNAL)
             names = _old_files(ledger)
@@ -260,21 +265,21 @@ def _files(folder: str) -> Iterator[tuple[int, list[str], int]]:
         shut(ledger)
 
 
-def _open_file(ledger: int, name: str, other: int = -1) -> int:
-    """Return a descriptor of a file of ours; FileNotFoundError for anything else, and for the file that `other` is."""
+def _open_file(ledger: int, name: str, current: int = -1) -> int:
+    """Open a file of ours; FileNotFoundError for anything else, and for the file that is open as `current`."""
     try:
         fd = os.open(name, READ, dir_fd=ledger)
-    except OSError as error:  # a link, or what is not ours to read
+    except OSError as error:  # a link, or a file that we may not read
         raise FileNotFoundError(name) from error
     facts = os.fstat(fd)
-    if not is_ours(facts) or (other >= 0 and os.fstat(other).st_ino == facts.st_ino):
+    if not is_ours(facts) or (current >= 0 and os.fstat(current).st_ino == facts.st_ino):
         shut(fd)
         raise FileNotFoundError(name)
     return fd
 
 
 def _lines_forwards(fd: int, block: int) -> Iterator[list[bytes]]:
-    """Yield whole lines. What has no end of line yet is left out."""
+    """Yield the complete lines of a file, a block at a time; a last line without its newline is left out."""
     at = 0
     rest = b""
     while fd >= 0 and (data := os.pread(fd, block, at)):
@@ -288,7 +293,7 @@ def _lines_forwards(fd: int, block: int) -> Iterator[list[bytes]]:
 
 
 def _lines_backwards(fd: int, block: int) -> Iterator[list[bytes]]:
-    """Yield the same from the end."""
+    """Yield the complete lines of a file, a block at a time from its end."""
     at = os.fstat(fd).st_size if fd >= 0 else 0
     rest = b""
     while at > 0:

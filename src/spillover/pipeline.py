@@ -5,8 +5,8 @@
                  ▼              └──▶ document ──▶ fit ──▶ publish ──▶ Clip("stored"), or Clip("lost") and why
                store
 
-The neighbours: `source` makes measured bytes of anything; `store` keeps them; `document` is what the model would see
-of them; `kinds` selects what fits; `notice` words it; `events` records what reached the model.
+Packages: `source` turns anything into measured bytes; `store` keeps them; `document` is the text that a model would
+see; `kinds` selects what fits; `notice` words what is missing; `events` records what reached the model.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from spillover.store import Writer
 from spillover.tokens import Counter
 from spillover.types import Source
 
-#: Serial numbers, which name what a budget has promised to calls without an id.
-_numbers = count()
+#: Names for the promises of a budget to calls without an id.
+_serial_numbers = count()
 
 
 def clip(source: Source, call: Call) -> Clip:
@@ -79,7 +79,7 @@ def _is_plain_and_fits(text: str, call: Call) -> bool:
 
 
 def open_intake(call: Call) -> Intake:
-    """Return an intake: it holds an output that may fit in memory, and stores any other from its first byte on."""
+    """Return an intake, which holds an output in memory while it may fit and stores it otherwise."""
     settings = call.settings
     cover = CoveredStreams() if settings.redact == "stored" else None
 
@@ -90,9 +90,12 @@ def open_intake(call: Call) -> Intake:
 
 
 def finish(intake: Intake, call: Call, sections: Sequence[Section] = ()) -> Clipped:
-    """Return an output whole if it fits, otherwise store it and clip it. `sections` stand side by side in it."""
+    """Finish an output: return it whole if it fits, otherwise store it and clip it.
+
+    `sections` are its parts side by side, such as the streams of a command.
+    """
     started = time.monotonic()
-    promise = call.id or f"\0{next(_numbers)}"  # calls at the same time are not promised the same tokens
+    promise = call.id or f"\0{next(_serial_numbers)}"  # calls at the same time are not promised the same tokens
     call = call.within_budget(promise)
     try:
         intake.finish()
@@ -126,7 +129,7 @@ def _clip(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped:
 
 
 def _cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earlier | None) -> Clipped:
-    """Select what to show, publish the whole, and only then say where it is."""
+    """Select what to show, publish the whole output, and name its place in the notice."""
     from spillover.kinds.cut import cut  # numpy and every selector: only an output that overflows pays for them
 
     intake.overflow()
@@ -136,7 +139,9 @@ def _cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earli
 def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped | None:
     """Return an output that reaches the model whole; None if it does not fit, or if overwritten frames are left out."""
     settings, data = call.settings, intake.held
-    unlabelled = tuple(visible_text(settings, data[each.start : each.end]) for each in sections if not each.label)
+    unlabelled = tuple(
+        visible_text(settings, data[section.start : section.end]) for section in sections if not section.label
+    )
     texts = unlabelled
     text, frames = visible(settings, data)
     if sum(1 for section in sections if section.size and section.label) > 1:
@@ -153,17 +158,18 @@ def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clip
 
 
 def fits(text: str, call: Call, *, raw_bytes: int = 0, texts: Sequence[str] = ()) -> bool:
-    """Return whether nothing has to be cut: it is within the limits, or not above the trigger of a profile.
+    """Return whether a text is within the limits, or not above the trigger of a profile.
 
-    Raw bytes count as well as what is shown of them. Texts that reach the model one by one are counted one by one.
+    The raw bytes are held against the limit of bytes, too. The tokens of `texts`, which reach the model one by one, are
+    counted one by one.
     """
     count = call.settings.count
     if texts:
         count = Counter(lambda _: sum(map(call.settings.count, filter(None, texts))), count.within_bytes)
     bounds = (call.limits,) if call.trigger is None else (call.trigger, call.limits)
-    return any((each.bytes is None or raw_bytes <= each.bytes) and each.hold(text, count) for each in bounds)
+    return any((limits.bytes is None or raw_bytes <= limits.bytes) and limits.hold(text, count) for limits in bounds)
 
 
 def _window(call: Call) -> int:
-    """Return how many bytes an output can have and still fit."""
+    """Return the most bytes that an output can have and still fit."""
     return call.limits.window if call.trigger is None else max(call.limits.window, call.trigger.window)

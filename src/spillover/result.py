@@ -1,4 +1,4 @@
-"""What the model gets, and the facts about it."""
+"""Results: the text that the model gets, and the facts about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spillover.types import Outcome
 
 
 class Clip(Struct, frozen=True):
-    """An output brought within limits. `text` is for the model; the rest is for you."""
+    """A clipped output. `text` is for the model; the rest is for you."""
 
     text: str
     outcome: Outcome = "whole"
@@ -37,7 +37,7 @@ class Clip(Struct, frozen=True):
 
     @property
     def limits(self) -> Limits | None:
-        """The limits that applied, including those of a rule or a budget; None if no Clipper made this."""
+        """The limits that applied, including those of a rule or a budget; None for a Clip that no Clipper returned."""
         return self._limits
 
     @property
@@ -59,7 +59,7 @@ class Clip(Struct, frozen=True):
         """
         if self._kind:
             return self._kind
-        from spillover.kinds.kind import describe  # what fits is seldom asked for its kind
+        from spillover.kinds.kind import describe  # loads numpy, and the kind of an output that fits is seldom read
 
         return describe(Document.from_bytes(self.text.encode("utf-8", "replace")))
 
@@ -97,14 +97,14 @@ class Clip(Struct, frozen=True):
 
 
 class Clipped(Struct, frozen=True):
-    """A clip, and what is shown of each section of its output by itself; no texts where there is only the clip."""
+    """A clip, and the text of each section of its output; no texts if the output has no sections."""
 
     clip: Clip
     texts: tuple[str, ...] = ()
 
 
 class Blocks(list):  # type: ignore[type-arg]  # blocks are of any shape
-    """Clipped blocks: a list like the one that came in, with the facts in `clip`."""
+    """Clipped blocks: a list of the same shape as the original, with the facts in `clip`."""
 
     def __init__(self, blocks: Sequence[Any], clip: Clip) -> None:
         super().__init__(blocks)
@@ -129,11 +129,11 @@ class Run(Struct, frozen=True):
     signals: tuple[int, ...] = ()  # received while it ran, and passed on to it
     streams: tuple[tuple[str, str], ...] = ()  # (stream, text) in order of arrival, when nothing was cut
     still_open: tuple[str, ...] = ()  # streams that a process it started still had open when we stopped reading
-    warning: str | None = None  # what a profile said about the command before it ran
+    warning: str | None = None  # of a profile about the command, before it ran
 
 
 class Answer(Struct, frozen=True):
-    """The answer to a model's call: the `text` to send back, and whether it says what is wrong with the call."""
+    """The answer to a model's call: the `text` to send back, and whether it reports an error."""
 
     text: str
     is_error: bool = False

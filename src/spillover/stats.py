@@ -1,12 +1,12 @@
-"""What tools produced, what was shown and fetched back, and the net of it: sums over the journal. Pure.
+"""Figures of the journal: tokens that tools produced, that were shown and fetched back, and the net saving.
 
     net = produced - host_cut - shown - fetched - notices - schemas - reruns
 
-`host_cut` is what the host would have cut by itself: that was never a saving. `reruns` is all that was produced by a
-command which was run again within ten minutes of a clip of it: perhaps because something was missing, so nothing of it
-counts as saved.
+`host_cut` are tokens that the host would have cut by itself. `reruns` are all tokens of a command that was run again
+within ten minutes of its clip: perhaps because something was missing, so none of them counts as saved.
 
-The same entries tell which commands leave most in the context, with a rule for each, and where models went back to.
+From the same entries come rules for the commands that leave most in the context, and the outputs that models went back
+to.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import Literal
 
 from msgspec import Struct
 
@@ -22,36 +23,38 @@ from spillover.journal import Entry, shorten_scope
 from spillover.settings.settings import commands_in, matches_command
 from spillover.store.record import EVERY, covers
 
-#: What figures can be grouped by.
+#: The fields that figures can be grouped by.
 BY = ("project", "tool", "host", "command", "day")
-#: A command that is run again within this of a clip of it saved nothing.
+#: A command that is run again so soon after its clip saved nothing; a longer time lowers the net.
 RERUN_SECONDS = 600
-#: Days are told apart by where the clock on the wall stands, which no time zone changes within this.
+#: Entries of one slot are on one day of local time: no time zone changes its offset within a quarter of an hour.
 _SLOT_SECONDS = 900
 
-#: How figures have to be grouped to suggest rules.
+#: The grouping of figures from which rules are suggested.
 RULES_BY = ("command", "tool")
+#: Rules suggested; more make a longer list.
 MAX_RULES = 10
-#: A rule halves what a call leaves in the context, but is never looser or tighter than this.
-MIN_RULE_TOKENS, MAX_RULE_TOKENS = 300, 1_500
-#: Calls that leave less than this on average need no rule.
+#: A rule halves the tokens of a call, within these bounds; with higher ones it saves less.
+MIN_RULE_TOKENS = 300
+MAX_RULE_TOKENS = 1_500
+#: Calls with fewer tokens on average need no rule; with a higher number, fewer rules are suggested.
 NOISY_TOKENS = 1_000
-#: Programs whose first argument says what they do.
+#: Programs whose first argument names a subcommand.
 WITH_SUBCOMMAND = frozenset(
     "git cargo go docker kubectl npx uv uvx poetry sudo bundle dotnet gradle mvn terraform helm python python3".split()  # noqa: SIM905  a line is easier to read than a list
 )
 
-#: What is no farther than this from a line that was shown lay just outside.
+#: Fetched lines at most this far from a shown line count as near; with a higher number, more do.
 NEAR_LINES = 20
-#: Outputs that are listed, and the retrievals of each; the figures are of all.
+#: Outputs listed, and retrievals of each; more take more memory. The figures count all.
 MAX_MISSES = 1_000
 MAX_RETRIEVALS = 100
 
 
 class Sums(Struct, frozen=True):
-    """Figures of some calls; all but the first two are tokens."""
+    """Figures of some calls: numbers of calls, and tokens."""
 
-    clips: int = 0  # calls whose output went through here, also what fitted
+    clips: int = 0  # calls, including those whose output fitted
     retrievals: int = 0
     produced: int = 0
     shown: int = 0
@@ -60,7 +63,7 @@ class Sums(Struct, frozen=True):
     schemas: int = 0
     reruns: int = 0
     host_cut: int = 0
-    cut: int = 0  # clips, too: those that were cut
+    cut: int = 0  # clips that did not fit
 
     @property
     def net(self) -> int:
@@ -69,7 +72,7 @@ class Sums(Struct, frozen=True):
 
     @property
     def received(self) -> int:
-        """All tokens that reached the model through here."""
+        """All tokens that reached the model."""
         return self.shown + self.fetched + self.notices + self.schemas
 
 
@@ -81,10 +84,10 @@ class Group(Struct, frozen=True):
 
 
 class Stats(Struct, frozen=True):
-    """What a journal adds up to."""
+    """The figures of a journal."""
 
     total: Sums
-    groups: tuple[Group, ...] = ()  # by day: in that order; else what the model read most of comes first
+    groups: tuple[Group, ...] = ()  # by day, otherwise by the tokens that the model received
     by: tuple[str, ...] = ()
     first: float | None = None  # seconds since 1970, of the oldest and the newest line
     last: float | None = None
@@ -99,7 +102,7 @@ def add_up(
     for name in by:
         if name not in BY:
             raise UsageError(f"by={quote(name)} is not valid; use {', '.join(BY)}.")
-    own = shorten_scope(scope)
+    scope = shorten_scope(scope)
     total = dict.fromkeys(Sums.__struct_fields__, 0)
     groups: dict[tuple[str, ...], dict[str, int]] = {}
     cut_times: dict[tuple[str, ...], float] = {}  # by scope, tool, host and command
@@ -111,7 +114,7 @@ def add_up(
             damaged += 1
             continue
         figures = _figures(entry, cut_times)
-        if entry.when < since or not covers(own, entry.scope):
+        if entry.when < since or not covers(scope, entry.scope):
             continue
         first = min(first, entry.when)
         last = max(last, entry.when)
@@ -128,7 +131,7 @@ def add_up(
 
 
 def _figures(entry: Entry, cut_times: dict[tuple[str, ...], float]) -> dict[str, int]:
-    """Return the figures of one entry, by the fields of `Sums`."""
+    """Return the figures of one entry by their names in `Sums`."""
     if entry.operation == "schema":
         return {"schemas": entry.received}
     if entry.operation != "clip":
@@ -178,18 +181,18 @@ class NoisyCommand(Struct, frozen=True):
 
     @property
     def rule(self) -> str:
-        """The rule, as it stands in spillover.toml."""
+        """The rule as TOML for spillover.toml."""
         key = self.pattern.replace("\\", "\\\\").replace('"', '\\"')
         return f'[tools."{key}"]\ntokens = {self.tokens}\n'
 
     @property
     def saves(self) -> int:
-        """Tokens that it would have saved, had every call left the same."""
+        """Tokens that the rule would have saved if all calls were of average size."""
         return max(0, self.received - self.calls * self.tokens)
 
 
 def suggest_rules(stats: Stats) -> list[NoisyCommand]:
-    """Return the commands that leave most in the context, from figures grouped by RULES_BY; one for each rule."""
+    """Return the commands that leave most in the context, one for each rule; `stats` are grouped by RULES_BY."""
     noisy: dict[str, NoisyCommand] = {}
     for group in stats.groups:
         command, tool = group.names
@@ -198,19 +201,20 @@ def suggest_rules(stats: Stats) -> list[NoisyCommand]:
             continue
         received = group.sums.shown + group.sums.notices
         pattern = pattern_for(command) if command else tool
-        other = noisy.get(pattern)
-        if other is not None:
-            if other.received > received:
-                command, tool = other.command, other.tool
-            calls += other.calls
-            received += other.received
+        previous = noisy.get(pattern)
+        if previous is not None:
+            if previous.received > received:
+                command = previous.command
+                tool = previous.tool
+            calls += previous.calls
+            received += previous.received
         noisy[pattern] = NoisyCommand(command, tool, calls, received, pattern)
     rows = (row for row in noisy.values() if row.saves and row.received >= row.calls * NOISY_TOKENS)
     return sorted(rows, key=lambda row: (-row.received, row.pattern))[:MAX_RULES]
 
 
 def pattern_for(command: str) -> str:
-    """Return the pattern of a rule for a command line: the program, and what it is to do where that is what matters."""
+    """Return the pattern of a rule for a command line: its program, with the subcommand if it has one."""
     pieces = commands_in(command)
     setup = ("cd", "export", "set", "source")
     words = next((piece for piece in pieces if piece.split(" ", 1)[0] not in setup), command).split()
@@ -222,27 +226,33 @@ def pattern_for(command: str) -> str:
 
 
 def _escape(word: str) -> str:
-    """Return a word as a pattern that means nothing but itself."""
+    """Return a pattern that matches this word only."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in word)
 
 
+def _distance(lines: int | None) -> Literal["seen", "near", "far"]:
+    if lines is None:
+        return "seen"
+    return "near" if lines <= NEAR_LINES else "far"
+
+
 class KindMisses(Struct, frozen=True):
-    """What became of the clips of one kind of output."""
+    """How often models went back to the clips of one kind of output."""
 
     kind: str
-    clips: int = 0  # that were cut
-    back: int = 0  # outputs that somebody went back to
+    clips: int = 0  # clips that did not fit
+    back: int = 0  # outputs that a model went back to
     retrievals: int = 0
-    near: int = 0  # retrievals of lines just outside what was shown
-    far: int = 0  # of lines elsewhere
-    seen: int = 0  # of lines that had been shown
-    tokens: int = 0  # fetched
+    near: int = 0  # retrievals of lines within NEAR_LINES of a shown line
+    far: int = 0  # retrievals of lines farther away
+    seen: int = 0  # retrievals of shown lines
+    tokens: int = 0  # fetched by all retrievals
 
 
 class Miss(Struct, frozen=True):
-    """An output that somebody went back to, and what for."""
+    """An output that a model went back to, with its retrievals."""
 
-    retrievals: tuple[Entry, ...]  # those that can be told from where they went, the oldest first
+    retrievals: tuple[Entry, ...]  # at most MAX_RETRIEVALS, the oldest first
 
     @property
     def last(self) -> Entry:
@@ -250,19 +260,19 @@ class Miss(Struct, frozen=True):
 
     @property
     def near(self) -> int | None:
-        """How far what was fetched, and had not been shown, lay from what had."""
+        """The distance in lines from the hidden lines that were fetched to the nearest shown line."""
         return min((entry.near for entry in self.retrievals if entry.near is not None), default=None)
 
 
 class Misses(Struct, frozen=True):
-    """What a journal says of going back."""
+    """The retrievals of a journal, by kind and by output."""
 
-    kinds: tuple[KindMisses, ...]  # those gone back to most come first
+    kinds: tuple[KindMisses, ...]  # the kind with the most retrievals first
     outputs: tuple[Miss, ...]  # the newest first
 
 
 def find_misses(entries: Iterable[Entry]) -> Misses:
-    """Return how often models went back, where to, and what for, from the entries of a journal, the oldest first."""
+    """Count the retrievals in the entries of a journal, the oldest first, by kind and by output."""
     kinds: dict[str, dict[str, int]] = {}
     refs: dict[str, set[str]] = {}
     outputs: dict[tuple[str, str], list[Entry]] = {}
@@ -277,11 +287,11 @@ def find_misses(entries: Iterable[Entry]) -> Misses:
         figures["retrievals"] += 1
         figures["tokens"] += entry.received
         if entry.lines:
-            figures["seen" if entry.near is None else "near" if entry.near <= NEAR_LINES else "far"] += 1
+            figures[_distance(entry.near)] += 1
         if len(refs.setdefault(kind, set())) < MAX_RETRIEVALS * MAX_MISSES:
             refs[kind].add(entry.ref)
         key = (entry.scope, entry.ref)
-        retrievals = outputs.pop(key, [])  # the newest stands last
+        retrievals = outputs.pop(key, [])  # the newest output stands last
         outputs[key] = [*retrievals, entry] if len(retrievals) < MAX_RETRIEVALS else retrievals
         if len(outputs) > MAX_MISSES:
             del outputs[next(iter(outputs))]

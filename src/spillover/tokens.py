@@ -1,4 +1,4 @@
-"""How many tokens a text has: an estimate, exact counters behind an extra, and a counter for each model.
+"""Token counts: an estimate, exact counters behind an extra, and a counter for each model.
 
 Where the maker of a model publishes no tokenizer, the count is that of a public vocabulary times a factor. The factors
 are chosen so that 19 of 20 texts are not under-counted (of 137: CI logs, test runs, agents' command outputs, code,
@@ -29,12 +29,12 @@ class Counter(Struct, frozen=True):
     """Counts the tokens of a text. It never raises: a text that the function cannot count has a token for each byte."""
 
     function: Callable[[str], int]
-    within_bytes: bool = False  # whether no text has more tokens than UTF-8 bytes, as is true for all of ours
+    within_bytes: bool = False  # whether no text has more tokens than UTF-8 bytes; true of all built-in counters
 
     def __call__(self, text: str) -> int:
         try:
             return max(0, int(self.function(text)))
-        except Exception:  # noqa: BLE001  a counter of yours may raise anything; the tool call survives it
+        except Exception:  # noqa: BLE001  a user's counter may raise anything; the tool call goes on
             return len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -54,21 +54,21 @@ def find_counter(choice: str | Callable[[str], int]) -> Counter:
     return exact_counter(choice)
 
 
-# The estimate. Two neighbours cost the bits that the first leaves open and the second asks for, PER_BIT of a token
-# each, and every byte PER_BYTE: a letter after a letter asks for little, after a digit for more; a dash after a dash
-# for nothing.
+# The estimate: PER_BYTE of a token for every byte, and PER_BIT for every bit that is set both in the first mask of a
+# byte and in the second mask of the byte after it. A letter after a letter shares few bits, after a digit more, and a
+# dash after a dash none.
 #
 # Where the numbers are from: fitted to exact o200k counts of 11,119 texts: logs and pieces of logs of 500 bytes to 50
 # KB (Travis and GitHub CI, SWE-bench test runs, agents' command outputs, Firefox CI; with ANSI codes and without) and
 # JSON, base64, hex, code in nine languages, prose in twenty, tables, hex dumps and runs. Bits by simulated annealing
 # on the squared relative error, a text under-counted by more than 5 % weighing twelvefold, the best of eight starts;
 # then PER_BIT was raised by 5 %: an output above its budget is the worse mistake, and what a selector chooses is
-# denser than most. With the same fit from one start, and PER_BIT as it came out, logs of projects left out of it were
+# denser than most. With the same fit from one start, and PER_BIT not raised, logs of projects left out of it were
 # off by 6.5 % in the mean and 0.6 % of them under-counted by more than 10 %; with whole corpora left out, 8.2 % and
 # 1.0 %. Known weak: Russian and runs of empty lines or one letter come out too high. See bench/tokens.py.
 PER_BIT = 0.301
 PER_BYTE = 1 / 64  # a run of dashes: 64 of them are one token
-PAIRS = (  # bits that a byte leaves open, bits that it asks for, the bytes
+PAIRS = (  # the mask of a byte before its neighbour, the mask after it, the bytes
     (0b11101010, 0b01011101, bytes(range(256))),  # control characters: every byte that no row below names
     (0b01100001, 0b00000101, b"aeiou"),
     (0b00101000, 0b10000110, b"trnsl"),
@@ -101,24 +101,25 @@ PAIRS = (  # bits that a byte leaves open, bits that it asks for, the bytes
     (0b01000000, 0b11001111, bytes(range(0xEA, 0xF0))),  # Korean
     (0b11111111, 0b10111111, bytes(range(0xF0, 256))),  # emoji
 )
-#: What pairs cannot see: a token has at most this many equal bytes, except in runs of RUN_BYTES.
+#: Equal bytes that a token has at most, except in runs of RUN_BYTES; with more, runs of a letter count fewer tokens.
 MAX_EQUAL_BYTES = 8
 RUN_BYTES = b" -=*#._~+"
-#: Bytes estimated at once: they stay in the processor's cache.
+#: Bytes estimated at once; more no longer stay in the processor's cache.
 BLOCK_BYTES = 1 << 14
 
 
 def _make_tables() -> tuple[bytes, bytes]:
-    left_open = bytearray(256)
-    asked_for = bytearray(256)
-    for leaves, asks, members in PAIRS:
+    """Return the masks of all bytes before and after a neighbour, as translation tables."""
+    before = bytearray(256)
+    after = bytearray(256)
+    for first_mask, second_mask, members in PAIRS:
         for byte in members:
-            left_open[byte] = leaves
-            asked_for[byte] = asks
-    return bytes(left_open), bytes(asked_for)
+            before[byte] = first_mask
+            after[byte] = second_mask
+    return bytes(before), bytes(after)
 
 
-LEFT_OPEN, ASKED_FOR = _make_tables()
+MASKS_BEFORE, MASKS_AFTER = _make_tables()
 
 
 def estimate(text: str) -> int:
@@ -127,9 +128,9 @@ def estimate(text: str) -> int:
     size = len(data)
     bits = 0
     for at in range(0, size, BLOCK_BYTES):
-        left_open = stringzilla.translate(data[at : at + BLOCK_BYTES], LEFT_OPEN)
-        asked_for = stringzilla.translate(data[at + 1 : at + BLOCK_BYTES + 1], ASKED_FOR)
-        bits += (int.from_bytes(left_open, "little") & int.from_bytes(asked_for, "little")).bit_count()
+        before = stringzilla.translate(data[at : at + BLOCK_BYTES], MASKS_BEFORE)
+        after = stringzilla.translate(data[at + 1 : at + BLOCK_BYTES + 1], MASKS_AFTER)
+        bits += (int.from_bytes(before, "little") & int.from_bytes(after, "little")).bit_count()
     tokens = 1 + int(PER_BIT * bits + PER_BYTE * size)
     if tokens * MAX_EQUAL_BYTES < size:
         tokens = max(tokens, len(data.translate(None, RUN_BYTES)) // MAX_EQUAL_BYTES)
@@ -242,7 +243,7 @@ def multiply(counter: Counter, factor: float) -> Counter:
 
 
 def find_vocabulary(model: str, table: Mapping[str, Vocabulary] | None = None) -> Vocabulary | None:
-    """Return the row for a model, from your table first, then from ours; None if the model is unknown.
+    """Return the row for a model, from `table` first, then from MODELS; None if the model is unknown.
 
     Providers ("anthropic/", "us.anthropic.", "accounts/fireworks/models/"), dates, sizes and case make no difference.
     """
@@ -259,7 +260,7 @@ def find_vocabulary(model: str, table: Mapping[str, Vocabulary] | None = None) -
 
 
 def scale(tokens: int, part_bytes: int, whole_bytes: int) -> int:
-    """Return the tokens of a whole from those of a part, to three digits: more would suggest that they were counted."""
+    """Estimate the tokens of a whole from a part, to three digits: more would suggest an exact count."""
     if not part_bytes:
         return 0
     whole = tokens * whole_bytes // part_bytes

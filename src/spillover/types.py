@@ -1,4 +1,4 @@
-"""Names for annotations, and the types that selectors, stores and wordings are made of."""
+"""Names for annotations, and the types that selectors, stores and wordings use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
     "Writer",
 ]
 
-#: What happened to an output: it fitted; it was cut and kept; it was cut and could not be kept.
+#: What happened to an output: it fitted; it was cut and stored; it was cut and could not be stored.
 Outcome = Literal["whole", "stored", "lost"]
 #: Which part survives a cut, as a word.
 Keep = Literal["auto", "signal", "head", "ends", "tail"]
@@ -49,9 +49,9 @@ HintName = Literal["cli", "tools", "path", "files", "agent", "none"]
 Chunk = str | bytes | bytearray | memoryview
 #: What can be clipped: text, bytes, a path, a file, or an iterable of pieces.
 Source = Chunk | PathLike[str] | IO[str] | IO[bytes] | Iterable[Chunk]
-#: The same, or an async iterable of pieces.
+#: A Source, or an async iterable of pieces.
 AsyncSource = Source | AsyncIterable[Chunk]
-#: How full the limits are with these spans, the notice and the gap markers around them; above 1 they do not fit.
+#: Measures how full the limits are with these spans, the notice and the gap markers around them; above 1 is too much.
 Fill = Callable[[Sequence[Span]], float]
 #: Your own `keep`: a function from an output and a measure of what fits to the spans to show.
 Selector = Callable[[Document, Fill], Sequence[Span]]

@@ -98,7 +98,7 @@ def test_a_rule_for_a_tool_works_under_a_profile(home):
 @pytest.mark.parametrize("name", ["", "nobody", "../opencode", "Opencode"])
 def test_a_profile_that_is_none_is_refused_before_any_work(home, name):
     with pytest.raises(ConfigError, match="profile"):
-        load(given={"profile": name})
+        load(arguments={"profile": name})
     with pytest.raises(UsageError, match="There is no profile"):
         profiles.find_profile(name)
 

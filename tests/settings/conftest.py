@@ -20,12 +20,14 @@ class Clone:
         for folder in (self.project / ".git", self.user.parent):
             folder.mkdir(parents=True)
 
-    def load(self, toml=None, *, user=None, environ=None, given=None, cwd=None, uid=None):
+    def load(self, toml=None, *, user=None, environ=None, arguments=None, cwd=None, uid=None):
         if toml is not None:
             self.file.write_text(toml)
         if user is not None:
             self.user.write_text(user)
-        return load(cwd=str(cwd or self.project), environ={**self.environ, **(environ or {})}, given=given, uid=uid)
+        return load(
+            cwd=str(cwd or self.project), environ={**self.environ, **(environ or {})}, arguments=arguments, uid=uid
+        )
 
     def trust(self, file=None):
         file = file or self.file

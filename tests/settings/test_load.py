@@ -36,7 +36,7 @@ class Place:
         for folder in (self.user.parent, self.project, root / "work" / ".git"):
             folder.mkdir(parents=True)
 
-    def load(self, toml=None, *, user=None, environ=None, given=None, cwd=None):
+    def load(self, toml=None, *, user=None, environ=None, arguments=None, cwd=None):
         if toml is not None:
             self.file.write_text(toml)
         if user is not None:
@@ -48,7 +48,7 @@ class Place:
             for file in (folder / "spillover.toml", folder / "pyproject.toml"):
                 if file.is_file():
                     trust(str(file), file.read_bytes(), environ, os.geteuid())
-        return load(cwd=str(here), environ=environ, given=given)
+        return load(cwd=str(here), environ=environ, arguments=arguments)
 
     def refusal(self, *args, **kwargs) -> str:
         with pytest.raises(ConfigError) as caught:
@@ -140,7 +140,7 @@ def test_every_key_can_be_set_in_a_file_a_variable_and_by_the_caller(place, key,
     name, value = expected(place, choice)
     variable = "SPILLOVER_" + key.upper().replace(".", "_")
     by_variable = place.load(environ={variable: text})
-    by_caller = place.load(given={key: text})
+    by_caller = place.load(arguments={key: text})
     by_file = place.load(f"{key} = {toml}")
     for found, origin in (
         (by_variable, variable),
@@ -215,27 +215,30 @@ def test_each_source_is_stronger_than_the_one_before(place):
     assert tokens(user="tokens = 1001") == (1_001, str(place.user))
     assert tokens(toml="tokens = 1002") == (1_002, str(place.file))
     assert tokens(environ={"SPILLOVER_TOKENS": "1003"}) == (1_003, "SPILLOVER_TOKENS")
-    assert tokens(environ={"SPILLOVER_TOKENS": "1003"}, given={"tokens": 1_004}) == (1_004, "--tokens")
+    assert tokens(environ={"SPILLOVER_TOKENS": "1003"}, arguments={"tokens": 1_004}) == (1_004, "--tokens")
     assert place.load().files == (str(place.user), str(place.file))
 
 
 def test_limits_from_all_sources_hold_together(place):
-    found = place.load("lines = 100", user="bytes = 0", environ={"SPILLOVER_CHARS": "700"}, given={"tokens": 800})
+    found = place.load("lines = 100", user="bytes = 0", environ={"SPILLOVER_CHARS": "700"}, arguments={"tokens": 800})
     assert found.settings().limits == Limits(lines=100, chars=700, tokens=800)
 
 
 def test_a_stronger_source_can_take_a_limit_back(place):
-    assert place.load("chars = 500", given={"chars": 0}).settings().limits == DEFAULT
+    assert place.load("chars = 500", arguments={"chars": 0}).settings().limits == DEFAULT
 
 
 def test_an_empty_variable_and_a_none_from_the_caller_say_nothing(place):
     empty = dict.fromkeys(VARIABLES, "")
-    assert place.load("tokens = 500", environ=empty, given={"tokens": None}) == place.load()
+    assert place.load("tokens = 500", environ=empty, arguments={"tokens": None}) == place.load()
 
 
 def test_the_caller_may_have_its_own_word_for_where_a_value_comes_from(place):
     found = load(
-        cwd=str(place.project), environ={"HOME": str(place.home)}, given={"keep": "tail"}, given_origin="mcp {}".format
+        cwd=str(place.project),
+        environ={"HOME": str(place.home)},
+        arguments={"keep": "tail"},
+        argument_origin="mcp {}".format,
     )
     assert found.values["keep"].origin == "mcp keep"
 
@@ -375,13 +378,13 @@ def test_a_rule_changes_the_limits_it_names_and_no_others(place):
 
 def test_what_is_said_for_all_tools_by_variable_or_caller_is_stronger_than_a_rule(place):
     toml = '[tools.bash]\ntokens = 500\nkeep = "head"\nlines = 50'
-    found = place.load(toml, environ={"SPILLOVER_KEEP": "tail"}, given={"tokens": 900})
+    found = place.load(toml, environ={"SPILLOVER_KEEP": "tail"}, arguments={"tokens": 900})
     assert found.settings().rules["bash"] == {"lines": 50, "tokens": 900, "keep": "tail"}
     assert found.values["tools.bash.tokens"].origin == "--tokens"
 
 
 def test_the_caller_may_give_a_rule(place):
-    found = place.load('[tools.bash]\nkeep = "head"', given={"tools.bash.keep": "tail", "tools.bash.clip": "false"})
+    found = place.load('[tools.bash]\nkeep = "head"', arguments={"tools.bash.keep": "tail", "tools.bash.clip": "false"})
     assert found.settings().rules == {"bash": {"keep": "tail", "clip": False}}
 
 
@@ -555,10 +558,10 @@ def test_an_unknown_variable_names_the_nearest_right_one(place, variable, said):
             {"environ": {"SPILLOVER_HINTS": "cli phone"}},
             "SPILLOVER_HINTS: hints = ['cli', 'phone']: 'phone' is not a hint; ",
         ),
-        ({"given": {"tokens": -1}}, f"--tokens: tokens = -1: {COUNTED}"),
-        ({"given": {"retention.age": "long"}}, f"--retention-age: retention.age = 'long': {AGED}"),
-        ({"given": {"tokns": 1}}, "--tokns: tokns is not a key; did you mean tokens?"),
-        ({"given": {"tools.x.clip": "no"}}, "--tools-x-clip: tools.x.clip = 'no': expected true or false."),
+        ({"arguments": {"tokens": -1}}, f"--tokens: tokens = -1: {COUNTED}"),
+        ({"arguments": {"retention.age": "long"}}, f"--retention-age: retention.age = 'long': {AGED}"),
+        ({"arguments": {"tokns": 1}}, "--tokns: tokns is not a key; did you mean tokens?"),
+        ({"arguments": {"tools.x.clip": "no"}}, "--tools-x-clip: tools.x.clip = 'no': expected true or false."),
     ],
 )
 def test_a_wrong_variable_or_argument_is_named(place, sources, said):

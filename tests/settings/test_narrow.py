@@ -130,7 +130,7 @@ def test_the_environment_and_the_caller_are_stronger_than_a_project_as_ever(clon
     found = clone.load(
         "tokens = 500\nlines = 50\n[tools.bash]\nlines = 40",
         environ={"SPILLOVER_TOKENS": "20_000"},
-        given={"lines": 3_000},
+        arguments={"lines": 3_000},
     )
     assert found.settings().limits == Limits(lines=3_000, bytes=51_200, tokens=20_000)
     assert found.settings().for_call("bash").limits.lines == 3_000

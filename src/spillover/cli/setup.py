@@ -176,7 +176,7 @@ def _load_clipper(
 ) -> tuple[Clipper, str]:
     """Return the Clipper, and a complaint about unknown keys in the files."""
     agents = find_agents(os.environ)
-    settings = load(given=options, cwd=cwd, environ=environ, agents=agents if hints is HINTS else ())
+    settings = load(arguments=options, cwd=cwd, environ=environ, agents=agents if hints is HINTS else ())
     if project is not None:
         settings = replace(settings, project=project)
     overrides: dict[str, Any] = {"agent": agents[-1] if agents else None}

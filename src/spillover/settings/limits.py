@@ -1,4 +1,4 @@
-"""How much: sizes, and the limits they are held against."""
+"""Sizes, limits, and the amounts that people write: "2 GiB", "7d"."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from spillover.tokens import Counter
 DEFAULT_LINES = 2_000
 DEFAULT_BYTES = 51_200
 DEFAULT_TOKENS = 10_000
-#: A clip ends where the next lines are less likely than this to be needed, see kinds/log/choose.py. Chosen so that
-#: clips of the logs in docs/previews.md cost half as much.
+#: A clip ends where the next lines are less likely than this to be needed, see kinds/log/choose.py; higher, and clips
+#: are shorter. With this, clips of the logs in docs/previews.md cost half as much.
 DEFAULT_WORTH = 0.085
 
 #: Amounts with a unit, as people write them: "2 GiB", "7d".
@@ -25,21 +25,21 @@ SIZES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | {
     "tib": 1 << 40,
 }
 TIMES = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-LARGEST = (1 << 63) - 1  # TOML promises no more of a number
+LARGEST = (1 << 63) - 1  # the largest integer of TOML
 
-#: Python writes as many digits as these bits have, wherever its own limit stands (`sys.set_int_max_str_digits`).
+#: Bits of an integer that Python writes in decimal under every limit of `sys.set_int_max_str_digits`; no more is safe.
 ALWAYS_BITS = 2_000
 
 #: Below these a notice, a gap marker and some of the output no longer fit together.
 SMALLEST = {"lines": 4, "bytes": 200, "chars": 200, "tokens": 100}
 
-#: UTF-8 takes at most this many bytes for a character.
+#: Bytes of a character in UTF-8, at most.
 BYTES_PER_CHAR = 4
-#: More bytes than this for a token is no text worth waiting for: an output that large overflows without being counted.
+#: An output with more bytes per token of its limit overflows uncounted; with more, long outputs are counted in vain.
 BYTES_PER_TOKEN = 16
-#: A text so far above a limit is not looked at any further.
+#: Above this fill the tokens of a text are not counted; with a higher one, more texts are.
 FAR_ABOVE = 1.5
-#: The most that is held in memory when only lines are limited.
+#: Bytes held in memory when only lines are limited; more take more memory.
 BYTES_WITHOUT_LIMIT = 1 << 20
 
 
@@ -75,7 +75,7 @@ class Limits(OptionsStruct, frozen=True, kw_only=True):
 
     @property
     def window(self) -> int:
-        """The most bytes an output can have and still fit: what intake holds before it turns to the store."""
+        """The most bytes an output can have and still fit; intake holds as many in memory before it stores them."""
         bounds = [self.bytes, self.chars and self.chars * BYTES_PER_CHAR, self.tokens and self.tokens * BYTES_PER_TOKEN]
         return min((bound for bound in bounds if bound), default=BYTES_WITHOUT_LIMIT)
 
@@ -93,7 +93,7 @@ class Limits(OptionsStruct, frozen=True, kw_only=True):
                 raise UsageError(f"Limits({name}={value}) leaves no room for the notice; use {SMALLEST[name]} or more.")
 
     def with_room(self) -> Limits:
-        """Return the same limits, none of them below what a notice needs."""
+        """Return the limits, raised to the size of a notice where they are below it."""
         return replace(self, **{name: max(value, SMALLEST[name]) for name, value in self.given()})
 
     def __str__(self) -> str:
@@ -104,10 +104,10 @@ class Limits(OptionsStruct, frozen=True, kw_only=True):
         return len(text) <= self.window and self.fill(text, count) <= 1
 
     def fill(self, text: str, count: Callable[[str], int]) -> float:
-        """Return how full the limits are with this text; above 1 it does not fit.
+        """Return the share of the limits that a text fills; above 1 it does not fit.
 
-        For a text with no more bytes than the token limit, the byte count is the upper bound: a Counter that never
-        counts more tokens than bytes is not called.
+        Tokens of a text with no more bytes than the limit are not counted if the Counter never counts more tokens than
+        bytes.
         """
         full = 0.0
         if self.chars is not None:
@@ -123,10 +123,12 @@ class Limits(OptionsStruct, frozen=True, kw_only=True):
         tokens = size if within_bytes and size <= self.tokens else count(text)
         return max(full, tokens / self.tokens)
 
-    def lower(self, other: Limits) -> Limits:
-        """Return the lower of each limit in two sets; a limit that only one of them has is kept."""
-        both = [*self.given(), *other.given()]
-        return Limits(**{name: min(value for own, value in both if own == name) for name, _ in both})
+    def lower(self, limits: Limits) -> Limits:
+        """Return the lower of each limit in two sets; a limit in one of them stays."""
+        lowest = dict(self.given())
+        for name, value in limits.given():
+            lowest[name] = min(value, lowest.get(name, value))
+        return Limits(**lowest)
 
     def without(self, text: str, count: Callable[[str], int]) -> Limits | None:
         """Return the limits minus the size of a text of whole lines; None if too little is left for an answer."""
@@ -137,22 +139,22 @@ class Limits(OptionsStruct, frozen=True, kw_only=True):
         return replace(self, **left) if all(value >= SMALLEST[name] for name, value in left.items()) else None
 
     def share(self, part: float) -> Limits:
-        """Return a part of the limits, none of them below what a notice needs."""
+        """Return a part of the limits, at least the size of a notice."""
         scaled = {name: max(SMALLEST[name], int(value * part)) for name, value in self.given()}
         return replace(self, **scaled)
 
 
 class Agent(Struct, frozen=True, kw_only=True):
-    """The coding agent that runs us: its title, what it calls its shell, and how much it shows of what that prints."""
+    """The coding agent that runs us: its title, the name of its shell tool, and its own limits on command output."""
 
     title: str
-    seen_in: str = ""  # its version
+    seen_in: str = ""  # the version of the agent with these limits
     shell_tool: str = ""
     shows: Limits | None = None
-    shows_failing: Limits | None = None  # of a command that failed, where that is less
+    shows_failing: Limits | None = None  # its limits for a command that failed, if they are lower
 
-    def shown(self, *, failing: bool = False) -> dict[str, int]:
-        """Return how much it shows of a command's output, by unit; nothing if that is not known."""
+    def bounds(self, *, failing: bool = False) -> dict[str, int]:
+        """Return its own limits on a command's output by unit; none if they are unknown."""
         limits = (failing and self.shows_failing) or self.shows
         return dict(limits.given()) if limits else {}
 
@@ -168,7 +170,7 @@ def count_bytes(text: str) -> int:
 
 
 def read_amount(text: str, units: Mapping[str, int]) -> int:
-    """Return an amount in bytes or seconds; ValueError where the text is none."""
+    """Return an amount in bytes or seconds; ValueError for any other text."""
     text = text.strip()
     unit = text.lstrip("0123456789._ ")
     if unit.lower() not in units:
@@ -180,7 +182,7 @@ def read_amount(text: str, units: Mapping[str, int]) -> int:
 
 
 def read_int(digits: str) -> int | str:
-    """Return the integer, as `json.loads(parse_int=…)` asks for it; its digits where it has too many."""
+    """Return the integer for `json.loads(parse_int=…)`; the digits themselves if Python refuses that many."""
     try:
         return int(digits)
     except ValueError:
@@ -188,7 +190,7 @@ def read_int(digits: str) -> int | str:
 
 
 def spell_int(value: int) -> int | str:
-    """Return an integer that can be written: itself, or as hexadecimal, which has no such limit."""
+    """Return an integer for JSON: itself, or in hexadecimal if Python refuses to write that many digits."""
     if value.bit_length() <= ALWAYS_BITS:
         return value
     try:

@@ -1,8 +1,8 @@
 """Files, environment and arguments, merged into Settings, with the origin of each value.
 
-Weakest first: the defaults, the profile, the user's file, the project's file, SPILLOVER_* variables, the caller. What a
-project says that the user has not trusted, and what the agent shows in whose shell we print, can only lower what all of
-them say (`narrow`).
+Weakest first: the defaults, the profile, the user's file, the project's file, SPILLOVER_* variables, the caller. A
+project's file that the user has not trusted, and the agent in whose shell we print, can only lower the limits that
+result (`narrow`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from spillover.store.scopes import folder_scope, working_folder
 
 # The keys
 
-#: What a key can be set to, in the words of a complaint about anything else.
+#: The kinds of values, in the words of an error about a wrong one.
 COUNT = "a whole number, e.g. 4_000; 0 sets none"
 SIZE = 'a whole number of bytes, or a size with its unit, e.g. "2 GiB"'
 AGE = 'a whole number of seconds, or a time with its unit (s, m, h, d, w), e.g. "7d"'
@@ -58,10 +58,10 @@ UNITS: dict[str, dict[str, int]] = {COUNT: {}, SIZE: SIZES, AGE: TIMES}
 
 
 class Key(Struct, frozen=True):
-    """One key: what it can be set to, its value where nobody sets it, and who may set it."""
+    """One key: the kind of its value, its default, and who may set it."""
 
     kind: str
-    default: object = 0  # 0: nothing
+    default: object = 0  # 0: no limit
     in_rules: bool = False  # whether a rule for some tools may set it
     narrows: bool = False  # whether a project may lower or choose it before the user trusts it
 
@@ -90,40 +90,41 @@ KEYS = {
     "retention.grace": Key(AGE, _RETENTION.grace_seconds),
     "retention.runs": Key(COUNT, _RETENTION.runs),
 }
-#: The keys of a [tools] table. A project may say that a tool is like the rest: only rules of its own come later.
+#: The keys of a [tools] table. `clip = true` in a project's file makes a tool like the rest.
 RULE_KEYS = {name: key for name, key in KEYS.items() if key.in_rules} | {"clip": Key(FLAG, default=True)}
 LIMITS = tuple(SMALLEST)
 RETENTION_KEYS = tuple(name for name in KEYS if name.startswith("retention."))
-#: Option of Settings → the keys that make it up.
+#: Option of Settings → its keys.
 OPTIONS_BY_KEY = {"limits": LIMITS} | {
     name: (name,) for name, key in KEYS.items() if key.in_rules and name not in LIMITS
 }
-#: What a profile decides where nobody sets it.
+#: The options that a profile decides where nobody sets them.
 PROFILES_OWN = ("limits", "keep", "tokenizer")
-#: What the keys of the tables of the profiles' own options begin with: "profiles.vtcode.banner".
+#: The prefix of the keys of profiles' own options: "profiles.vtcode.banner".
 PROFILES = "profiles."
-#: The tables in a file whose keys are not ours to choose.
+#: The tables in a file whose keys are names of tools and profiles.
 TABLES = ("tools", "profiles")
 PREFIX = "SPILLOVER_"
 VARIABLES = {PREFIX + key.upper().replace(".", "_"): key for key in KEYS}
-#: Ours too, but no settings.
+#: Variables of ours that are no settings.
 OTHER_VARIABLES = (CONFIG_VARIABLE, "SPILLOVER_CONTEXT_TOKENS", "SPILLOVER_DEBUG")
-#: Who sees an output, and what of it: a file with a slip in one of these is refused.
+#: Keys that decide who sees an output, and how much of it: a file with a slip in one of these is refused.
 PRIVATE = ("redact", "scope", "store")
-#: How alike a key and one of these are for it to be a slip. With less, `state` or `[core]` costs the file.
+#: The likeness from which an unknown key is a slip in one of these. Lower, and `state` or `[core]` costs the file.
 SLIP_LIKENESS = 0.75
-#: Each unknown key takes time for a suggestion, and a file with more was written for another program.
+#: Unknown keys after which a file is refused: each takes time for a suggestion, so more would delay every call.
 MAX_UNKNOWN_KEYS = 20
-#: More than this nobody writes by hand; reading it at every tool call would take its time.
+#: The most that an untrusted file may hold: every tool call reads it, and more takes longer.
 MAX_RULES = 100
 MAX_SETTINGS = 500
 MAX_PATTERN_CHARS = 100
-QUOTED_CHARS = 80  # a complaint quotes no more of a value
+#: Characters of a value that a message quotes; more make longer messages.
+QUOTED_CHARS = 80
 NEEDS_TRUST = "a project may only lower limits and choose keep; to allow more, read the file, then run `spill trust`"
 
 
 def profile_package() -> Any:
-    """Return the profiles: they are made of settings, and a name in a file is all that leads to one."""
+    """Return `spillover.profiles`, imported on first use: profiles are built from settings, so they import this package."""
     return import_module("spillover.profiles")
 
 
@@ -169,12 +170,12 @@ def _write(value: object) -> str:
 
 
 def quote(setting: Setting) -> str:
-    """Return a setting for a complaint."""
+    """Return the beginning of a setting for a message."""
     return one_line(str(setting), QUOTED_CHARS)
 
 
 def explain(setting: Setting, words: str) -> str:
-    """Return a setting and what is wrong with it, without the value once more if the words begin with it."""
+    """Return a setting with its error; words that repeat the key and the value are removed."""
     beginning = f"{split(setting.key)[1]}={_write(setting.value)} "
     if words.startswith(beginning):
         return f"{quote(setting)} {words.removeprefix(beginning)}"
@@ -182,7 +183,7 @@ def explain(setting: Setting, words: str) -> str:
 
 
 def parse_value(kind: str, value: object) -> Any:
-    """Convert a value as it stands in TOML; ValueError if it is not of this kind."""
+    """Convert a TOML value to a kind; ValueError if it is of another one."""
     match value:
         case bool() if kind == FLAG:
             return value
@@ -198,13 +199,13 @@ def parse_value(kind: str, value: object) -> Any:
             return read_amount(value, UNITS[kind])
         case str() if value and kind not in (FLAG, SHARE):
             return value
-        case list() | tuple() if kind == HINTS and all(isinstance(each, str) for each in value):
+        case list() | tuple() if kind == HINTS and all(isinstance(hint, str) for hint in value):
             return list(value)
     raise ValueError(kind)
 
 
 def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str = "") -> Setting:
-    """Return the setting with its value parsed; a path in it starts at `folder`. ConfigError says what is wrong."""
+    """Return the setting with its value parsed, a path relative to `folder`; ConfigError for a wrong one."""
     if setting.key.startswith(PROFILES):
         return _check_option(setting, folder, environ, text)
     key, name = find_key(setting.key), split(setting.key)[1]
@@ -235,27 +236,27 @@ def _check_value(name: str, value: Any) -> None:
 
 
 def _check_option(setting: Setting, folder: str, environ: Mapping[str, str], text: str) -> Setting:
-    """Return an option of a profile if the profile has it and takes such a value."""
+    """Return the setting of a profile's option; ConfigError if the profile has no such option or value."""
     _, profile, name = setting.key.split(".", 2)
     profiles = profile_package()
     options = profiles.options(profile)
-    where = f"{setting.origin}{line_of(text, name)}"
+    place = f"{setting.origin}{line_of(text, name)}"
     if name not in options:
-        raise ConfigError(f"{where}: {name} is not an option of {profile}; {suggest(name, options)}")
+        raise ConfigError(f"{place}: {name} is not an option of {profile}; {suggest(name, options)}")
     kinds = [profiles.KINDS[kind] for kind in options[name]]
     value = setting.value
     if not any(isinstance(value, types) and (bool in types or not isinstance(value, bool)) for types, _ in kinds):
-        raise ConfigError(f"{where}: {quote(setting)}: expected {' or '.join(words for _, words in kinds)}.")
-    if isinstance(value, list) and not all(isinstance(each, dict) for each in value):
-        raise ConfigError(f"{where}: {quote(setting)}: expected {kinds[0][1]}.")
+        raise ConfigError(f"{place}: {quote(setting)}: expected {' or '.join(words for _, words in kinds)}.")
+    if isinstance(value, list) and not all(isinstance(table, dict) for table in value):
+        raise ConfigError(f"{place}: {quote(setting)}: expected {kinds[0][1]}.")
     if name == "folder":
         return replace(setting, value=os.path.normpath(os.path.join(folder, expand(str(value), environ))))
     return setting
 
 
 def _parse_option(key: str, text: str) -> object:
-    """Return the value that a word of the shell stands for: TOML, or the word itself if the option takes a word."""
-    import tomllib  # only for those who set one
+    """Parse a word of the shell as TOML; return it unchanged if it is none, or if the option takes a word."""
+    import tomllib  # 10 ms with its parser, and few set such an option
 
     _, profile, name = key.split(".", 2)
     try:
@@ -271,7 +272,7 @@ def _parse_option(key: str, text: str) -> object:
 
 
 def flatten(file: ConfigFile, environ: Mapping[str, str]) -> Iterator[Setting | Ignored]:
-    """Yield every setting of a file, and what cannot be used; if that `stops`, a trusted file is refused."""
+    """Yield every setting of a file, and what is wrong with it; a trusted file is refused for one that `stops`."""
     unknown = 0
     for pair in _pairs(file):
         if isinstance(pair, Ignored):
@@ -289,7 +290,7 @@ def flatten(file: ConfigFile, environ: Mapping[str, str]) -> Iterator[Setting | 
 
 
 def _pairs(file: ConfigFile) -> Iterator[tuple[str, object] | Ignored]:
-    """Yield each flat key with its value as it stands in the file."""
+    """Yield each flat key of a file with its unparsed value."""
     general = {key: value for key, value in file.table.items() if key not in TABLES}
     yield from _flatten_table(file, "", general, KEYS)
     profiles = file.table.get("profiles", {})
@@ -303,7 +304,7 @@ def _pairs(file: ConfigFile) -> Iterator[tuple[str, object] | Ignored]:
         return
     for pattern, rule in rules.items():
         if isinstance(rule, dict) and all(value == {} for value in rule.values()):
-            yield in_rule(pattern, "clip"), True  # this tool is like the rest, whatever the patterns after it say
+            yield in_rule(pattern, "clip"), True  # this tool is like the rest, so that no later pattern applies
         for pair in _flatten_table(file, pattern, rule, RULE_KEYS):
             if isinstance(pair, Ignored):
                 yield replace(pair, key=in_rule(pattern, pair.key) if isinstance(rule, dict) else f"tools.{pattern}")
@@ -314,7 +315,7 @@ def _pairs(file: ConfigFile) -> Iterator[tuple[str, object] | Ignored]:
 def _flatten_table(
     file: ConfigFile, name: str, table: object, keys: Iterable[str], prefix: str = ""
 ) -> Iterator[tuple[str, object] | Ignored]:
-    """Yield the keys of a table, and of the tables in it, with their values."""
+    """Yield the keys of a table, and of the tables in it, with their unparsed values."""
     if not isinstance(table, dict):
         yield file.refuse_table(prefix.rstrip(".") or name, name, table)
         return
@@ -322,26 +323,27 @@ def _flatten_table(
         key = prefix + word
         if key in keys:
             yield key, value
-        elif any(each.startswith(key + ".") for each in keys):
+        elif any(known_key.startswith(key + ".") for known_key in keys):
             yield from _flatten_table(file, key.removeprefix(PROFILES), value, keys, key + ".")
         else:
-            siblings = [each.removeprefix(prefix).partition(".")[0] for each in keys if each.startswith(prefix)]
+            suffixes = [known_key.removeprefix(prefix) for known_key in keys if known_key.startswith(prefix)]
+            siblings = [suffix.partition(".")[0] for suffix in suffixes]
             siblings += TABLES if keys is KEYS and not prefix else ()
-            what = "not a key of a rule" if keys is RULE_KEYS else "not a key"
-            words = f"{one_line(key, QUOTED_CHARS)} is {what}; {suggest(word, dict.fromkeys(siblings))}"
-            is_slip = bool(find_similar(word, PRIVATE, SLIP_LIKENESS))  # the reader of the file relies on it
+            problem = "not a key of a rule" if keys is RULE_KEYS else "not a key"
+            words = f"{one_line(key, QUOTED_CHARS)} is {problem}; {suggest(word, dict.fromkeys(siblings))}"
+            is_slip = bool(find_similar(word, PRIVATE, SLIP_LIKENESS))  # the author of the file relies on it
             yield replace(file.refuse(key, words, word), stops=is_slip)
 
 
-# What may only lower
+# Narrowing
 
 
 def narrow(
     values: Mapping[str, Setting], changes: Iterable[Setting], is_fixed: Callable[[Setting], bool]
 ) -> tuple[dict[str, Setting], list[Ignored]]:
-    """Return the values with those changes that lower a limit or choose `keep`, and why the others are ignored.
+    """Apply the changes that lower a limit or choose `keep`; return the values, and the changes that are ignored.
 
-    New rules come after all others, so that none is overruled. A change of what is fixed is left out without a word.
+    New rules come last, so that they overrule none. A change of a fixed value is dropped silently.
     """
     narrowed = dict(values)
     ignored = []
@@ -357,7 +359,7 @@ def narrow(
 
 
 def _why_wider(change: Setting, current: Any) -> str:
-    """Return why a change could let more through than the value that holds without it; "" if it cannot."""
+    """Return the reason why a change could let more through than the current value; "" if it cannot."""
     pattern, name = split(change.key)
     if pattern is not None and len(pattern) > MAX_PATTERN_CHARS:
         return f"the pattern has more than {MAX_PATTERN_CHARS} characters"
@@ -374,7 +376,7 @@ def _why_wider(change: Setting, current: Any) -> str:
 
 
 def _why_too_long(file: ConfigFile) -> str:
-    """Return why an untrusted file is not read at all; "" if it is."""
+    """Return the reason to ignore an untrusted file as too long; "" if it is short enough."""
     rules = file.table.get("tools", {})
     tables = [rule for rule in rules.values() if isinstance(rule, dict)] if isinstance(rules, dict) else []
     if len(tables) > MAX_RULES:
@@ -385,20 +387,20 @@ def _why_too_long(file: ConfigFile) -> str:
 
 
 def _lower_to_shown(values: dict[str, Setting], agent: Agent) -> dict[str, Setting]:
-    """Return the values with every limit lowered to what an agent shows and its shell's rule allows."""
+    """Return the values with every limit lowered to the agent's own and to the rule for its shell."""
     patterns = _patterns(values)
     shell = next((pattern for pattern in patterns if fnmatchcase(agent.shell_tool, pattern)), None)
     changes = []
     for name in LIMITS:
-        own = _effective(values, shell, name)
-        shown = agent.shown().get(name, 0)
-        if shown and not _is_callers(own) and not 0 < own.value <= shown:
-            own = Setting(name, shown, f"{agent.title} (as seen in {agent.seen_in})")
-        if own.value:
+        limit = _effective(values, shell, name)
+        bound = agent.bounds().get(name, 0)
+        if bound and not _is_callers(limit) and not 0 < limit.value <= bound:
+            limit = Setting(name, bound, f"{agent.title} (as seen in {agent.seen_in})")
+        if limit.value:
             keys = [name, *(in_rule(pattern, name) for pattern in patterns)]
-            changes += [replace(own, key=key) for key in keys if key in values]
+            changes += [replace(limit, key=key) for key in keys if key in values]
     narrowed, _ = narrow(values, changes, _is_callers)
-    counter = _effective(values, shell, "tokenizer")  # the agent's hook counts the answer as its shell's rule says
+    counter = _effective(values, shell, "tokenizer")  # the agent's hook counts by the rule for its shell
     for key in ("tokenizer", *(in_rule(pattern, "tokenizer") for pattern in patterns)):
         if key in narrowed and not _is_callers(narrowed[key]):
             narrowed[key] = replace(counter, key=key)
@@ -411,7 +413,7 @@ def _patterns(values: Iterable[str]) -> list[str]:
 
 
 def _effective(values: Mapping[str, Setting], pattern: str | None, name: str) -> Setting:
-    """Return the value that holds under a rule: its own, or the one for all tools."""
+    """Return the setting that a rule makes, or the one for all tools."""
     return (None if pattern is None else values.get(in_rule(pattern, name))) or values[name]
 
 
@@ -419,19 +421,19 @@ def _is_callers(setting: Setting) -> bool:
     return setting.origin.startswith("--")
 
 
-# Everything together
+# Merging
 
 
 class Loaded(Struct, frozen=True):
-    """What holds, by flat key ("tokens", "tools.bash*.keep"), the files that were read, and what was ignored."""
+    """The merged values by flat key ("tokens", "tools.bash*.keep"), the files they came from, and what is ignored."""
 
     values: Mapping[str, Setting]
     files: tuple[str, ...] = ()
     ignored: tuple[Ignored, ...] = ()
-    project: str | None = None  # a folder: its project is the scope, where nobody names one
+    project: str | None = None  # the folder whose project is the scope if none is set
 
-    def settings(self, **others: Any) -> Settings:
-        """Return these values as Settings; ConfigError says where a value that cannot be used was set."""
+    def settings(self, **options: Any) -> Settings:
+        """Return Settings of these values and options; ConfigError names the origin of a value that cannot be used."""
         profile = self._value("profile")
         settings = self._start_with_profile(profile) if profile else self._start()
         settings = settings.but(scope=self._scope(), redact=self._value("redact"), stats=self._value("stats"))
@@ -446,7 +448,7 @@ class Loaded(Struct, frozen=True):
             rules[pattern] = {name: self._value(key) for name, key in rule.items()}
             with self._blame(*rule.values()):
                 settings.but(rules={pattern: rules[pattern]})
-        return settings.but(**{"rules": rules, **others})
+        return settings.but(**{"rules": rules, **options})
 
     def _start(self) -> Settings:
         with self._blame("store", "deadline"):
@@ -469,13 +471,13 @@ class Loaded(Struct, frozen=True):
 
     @property
     def complaint(self) -> str:
-        """Which keys of a file that counts are unknown; "" if none is."""
-        complaints = [each.complaint for each in self.ignored if each.complaint]
+        """The first unknown key of the files that count, and the number of others; "" if there is none."""
+        complaints = [ignored.complaint for ignored in self.ignored if ignored.complaint]
         more = f" ({len(complaints) - 1} more: see `spill config`)" * (len(complaints) > 1)
         return f"{complaints[0]}{more} The rest of the file counts." if complaints else ""
 
     def retention(self) -> Retention:
-        """Return how long outputs are kept."""
+        """Return the retention of the store."""
         return Retention(
             age_seconds=self._value("retention.age") or None,
             bytes=self._value("retention.bytes") or None,
@@ -494,26 +496,26 @@ class Loaded(Struct, frozen=True):
         return Limits(**sizes)
 
     def _is_set(self, key: str) -> bool:
-        """Return whether somebody sets this key: neither the defaults nor the profile."""
+        """Return whether a key is set by a file, a variable or the caller."""
         return not self.values[key].origin.startswith(("default", "profile "))
 
     def _scope(self) -> str | None:
         scope = self._value("scope")
         if scope or self.project is None:
             return scope or None
-        # One that was set and cannot be used is not replaced by another.
+        # A scope in the variable that cannot be used is not replaced by another.
         return None if os.environ.get(SCOPE_VARIABLE) else folder_scope(self.project)
 
     @contextmanager
     def _blame(self, *keys: str) -> Iterator[None]:
-        """Say in an error where the values were set."""
+        """Add the origin of the values to an error."""
         try:
             yield
         except SpilloverError as error:
             settings = [self.values[key] for key in keys if self.values[key].origin != "default"]
             if len(settings) != 1:
-                where = "; ".join(f"{setting.origin}: {quote(setting)}" for setting in settings)
-                raise ConfigError(f"{where}: {error}" if where else str(error)) from error
+                origins = "; ".join(f"{setting.origin}: {quote(setting)}" for setting in settings)
+                raise ConfigError(f"{origins}: {error}" if origins else str(error)) from error
             (setting,) = settings
             is_typed = setting.origin.removeprefix("--").replace("-", ".") == setting.key  # an option or an argument
             words = str(error) if is_typed else explain(setting, str(error))
@@ -529,24 +531,24 @@ def load(
     *,
     cwd: str | None = None,
     environ: Mapping[str, str] | None = None,
-    given: Mapping[str, object] | None = None,
-    given_origin: Callable[[str], str] = option_of,
+    arguments: Mapping[str, object] | None = None,
+    argument_origin: Callable[[str], str] = option_of,
     agents: Sequence[Agent] = (),
     uid: int | None = None,
 ) -> Loaded:
-    """Return the settings from every source; `given` are the caller's values by flat key, None if not given.
+    """Return the settings from every source; `arguments` are the caller's values by flat key, None for unset ones.
 
-    `agents`: those in whose shell we print. Limits are lowered to what they show, except for those on the command line
-    and those of a profile, which behaves like its own system wherever it runs. Files count only if they belong to
-    `uid`, which is the user of this process, or to root.
+    `agents` are the agents in whose shell we print: limits are lowered to theirs, except for limits on the command line
+    and in a profile, which behaves like its own system wherever it runs. Files count only if they belong to `uid`, by
+    default the user of this process, or to root.
     """
     environ = os.environ if environ is None else environ
-    here = (working_folder() or os.sep) if cwd is None else os.path.realpath(cwd)
-    files, ignored = find_files(here, environ, os.geteuid() if uid is None else uid)
-    caller = [(key, given_origin(key), value) for key, value in (given or {}).items() if value is not None]
+    folder = (working_folder() or os.sep) if cwd is None else os.path.realpath(cwd)
+    files, ignored = find_files(folder, environ, os.geteuid() if uid is None else uid)
+    caller = [(key, argument_origin(key), value) for key, value in (arguments or {}).items() if value is not None]
     direct: dict[str, Setting] = {}
     for key, origin, value in (*caller, *_variables(environ)):
-        direct.setdefault(key, _parse_direct(key, origin, value, here, environ))
+        direct.setdefault(key, _parse_direct(key, origin, value, folder, environ))
     loaded = replace(merge(files, direct, environ, ignored), project=cwd)
     if not agents or loaded.values["profile"].value:
         return loaded
@@ -562,12 +564,12 @@ def merge(
     environ: Mapping[str, str],
     ignored: Iterable[Ignored] = (),
 ) -> Loaded:
-    """Return what holds with these files, weakest first, below the `direct` values of variables and the caller."""
+    """Merge files, the weakest first, below the `direct` values of variables and the caller."""
     merged = dict(direct)
     complaints = list(ignored)
     for setting in (setting for file in reversed(files) if file.trusted for setting in flatten(file, environ)):
         if isinstance(setting, Setting):
-            # What holds for all tools by a variable or the caller is stronger than what a file says for one.
+            # A value for all tools from a variable or the caller is stronger than one for some tools from a file.
             stronger = direct.get(split(setting.key)[1])
             merged.setdefault(setting.key, replace(stronger, key=setting.key) if stronger else setting)
         elif setting.stops:
@@ -584,28 +586,28 @@ def merge(
 
 
 def needs_trust(file: ConfigFile, environ: Mapping[str, str]) -> tuple[Ignored, ...]:
-    """Return what of a project's file would be ignored if it were not trusted."""
+    """Return the settings of a project's file that are ignored unless it is trusted."""
     user, _ = users_file(environ, os.geteuid())
     return merge([*([user] if user else []), replace(file, trusted=False)], {}, environ).ignored
 
 
 def _narrow_by(loaded: Loaded, file: ConfigFile, direct: Mapping[str, Setting], environ: Mapping[str, str]) -> Loaded:
-    """Return the settings narrowed by an untrusted file. What is wrong in it stops nothing."""
+    """Return the settings narrowed by an untrusted file; errors in it are ignored."""
     if why := _why_too_long(file):
         return replace(loaded, ignored=(*loaded.ignored, Ignored(file.path, "", why)))
     settings = list(flatten(replace(file, text=""), environ))
     changes = [setting for setting in settings if isinstance(setting, Setting)]
-    wrong = [
-        replace(each, key=one_line(each.key, QUOTED_CHARS), complaint="", stops=False)
-        for each in settings
-        if isinstance(each, Ignored)
+    errors = [
+        replace(error, key=one_line(error.key, QUOTED_CHARS), complaint="", stops=False)
+        for error in settings
+        if isinstance(error, Ignored)
     ]
     origins = {setting.origin for setting in direct.values()}
     values, wider = narrow(loaded.values, changes, lambda setting: setting.origin in origins)
-    narrowed = replace(loaded, values=values, ignored=(*loaded.ignored, *wrong, *wider))
+    narrowed = replace(loaded, values=values, ignored=(*loaded.ignored, *errors, *wider))
     try:
         narrowed.settings()
-    except SpilloverError as error:  # each narrows, and together they cannot be used
+    except SpilloverError as error:  # each narrows, but together they cannot be used
         why = f"it cannot be used together with what holds here ({str(error).rstrip('.')})"
         return replace(loaded, ignored=(*loaded.ignored, Ignored(file.path, "", why)))
     return narrowed
@@ -628,17 +630,17 @@ def _defaults(environ: Mapping[str, str]) -> Iterator[Setting]:
 
 def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
     for name, text in environ.items():
-        if name in VARIABLES and text:  # an empty one is how a shell takes it back
+        if name in VARIABLES and text:  # an empty variable is unset
             yield VARIABLES[name], name, text
         elif name.startswith(PREFIX) and name not in (*VARIABLES, *OTHER_VARIABLES):
-            names = [each.removeprefix(PREFIX) for each in (*VARIABLES, CONFIG_VARIABLE)]
+            names = [variable.removeprefix(PREFIX) for variable in (*VARIABLES, CONFIG_VARIABLE)]
             raise ConfigError(f"{name} is not a variable; {suggest(name.removeprefix(PREFIX), names, PREFIX)}")
 
 
-def _parse_direct(key: str, origin: str, value: object, here: str, environ: Mapping[str, str]) -> Setting:
-    """Return a setting from a variable or the caller, where a text may stand for any value."""
+def _parse_direct(key: str, origin: str, value: object, folder: str, environ: Mapping[str, str]) -> Setting:
+    """Return a setting of a variable or the caller, whose value may be written as text."""
     if key.startswith(PROFILES):
-        return check(Setting(key, _parse_option(key, str(value)), origin), here, environ)
+        return check(Setting(key, _parse_option(key, str(value)), origin), folder, environ)
     row = find_key(key)
     if row is None:
         raise ConfigError(f"{origin}: {key} is not a key; {suggest(key, KEYS)}")
@@ -647,4 +649,4 @@ def _parse_direct(key: str, origin: str, value: object, here: str, environ: Mapp
     elif isinstance(value, str) and row.kind in (*UNITS, FLAG):
         with suppress(ValueError):
             value = {"true": True, "false": False}.get(value.lower(), value) if value.isalpha() else int(value)
-    return check(Setting(key, value, origin), here, environ)
+    return check(Setting(key, value, origin), folder, environ)

@@ -1,4 +1,4 @@
-"""Every option about how to clip, in one immutable object, and what holds for one call of a tool."""
+"""Settings, all options of clipping in one immutable object; and Call, the settings of one call of a tool."""
 
 from __future__ import annotations
 
@@ -33,70 +33,68 @@ from spillover.tokens import Counter, find_counter
 from spillover.types import HintName, Keep, Redact, Selector
 
 DEFAULT_TOOL = "tool"
-#: What `keep` may say.
+#: The words that `keep` may be.
 KEEPS: tuple[str, ...] = get_args(Keep)
 #: Where secrets are covered: nowhere, in what a model reads, or in what is stored as well.
 REDACT = ("off", "shown", "stored")
-#: Bytes of each end of an output that a selector can look at: at least and at most.
-REACH = (1 << 16, 1 << 20)
-#: More than any output has: nothing is cut.
+#: Bytes of each end of an output that a selector can read, at least and at most; more take more time and memory.
+MIN_REACH_BYTES = 1 << 16
+MAX_REACH_BYTES = 1 << 20
+#: Limits that no output exceeds.
 UNLIMITED = Limits(bytes=1 << 62)
-#: What every store has: the methods of the Protocol.
+#: The methods of the Protocol Store.
 STORE_METHODS = ("writer", "get", "open", "list", "delete", "pin", "where")
 #: The schemes of object stores.
 OBJECT_STORES = ("s3", "gs", "az")
 SCHEMES = ("file", "memory", *OBJECT_STORES)
-#: How long a call waits for an object store that shows no progress.
+#: Seconds that a call waits for an object store without progress; more delay a call when the store is away.
 DEADLINE_SECONDS = 5
 
 
 def default_root(environ: Mapping[str, str]) -> str:
-    """Return where outputs are kept by default: SPILLOVER_STORE, else the user's state directory."""
-    given = environ.get("SPILLOVER_STORE")
-    if given and is_url(given):
-        return given
-    return os.path.abspath(expand(given, environ)) if given else user_folder(environ, "XDG_STATE_HOME", ".local/state")
+    """Return the folder or URL of the default store: SPILLOVER_STORE, else the user's state directory."""
+    root = environ.get("SPILLOVER_STORE")
+    if not root:
+        return user_folder(environ, "XDG_STATE_HOME", ".local/state")
+    return root if is_url(root) else os.path.abspath(expand(root, environ))
 
 
 def default_store() -> BaseStore:
     return open_store(default_root(os.environ))
 
 
-def is_url(where: str) -> bool:
-    """Return whether this names a store by its scheme, or is meant to, and not a folder by its path."""
-    scheme, separator, rest = where.partition(":")
+def is_url(location: str) -> bool:
+    """Return whether a location begins like a URL, even a malformed one, and not like the path of a folder."""
+    scheme, separator, rest = location.partition(":")
     return bool(separator) and (scheme.lower() in SCHEMES or (scheme.isalnum() and rest.startswith("//")))
 
 
-def open_store(where: Any, retention: Retention | None = None, **options: Any) -> BaseStore:
-    """Return the store that is meant: a path is a folder, a URL the store of its scheme, and a store is itself.
-
-    The only place that decides this. `options` are for object stores.
-    """
-    kept = Retention() if retention is None else retention
-    if isinstance(where, (str, os.PathLike)):
-        path = os.fspath(where)
+def open_store(store: Any, retention: Retention | None = None, **options: Any) -> BaseStore:
+    """Return the store of a path or a URL, or the store itself. `options` are for object stores."""
+    retention = Retention() if retention is None else retention
+    if isinstance(store, (str, os.PathLike)):
+        path = os.fspath(store)
         if not isinstance(path, str) or not is_url(path):
-            return DirStore(expand(path, os.environ) if isinstance(path, str) else path, kept)
+            return DirStore(expand(path, os.environ) if isinstance(path, str) else path, retention)
         scheme, separator, rest = path.partition("://")
         if not separator:  # s3:/bucket would be a folder called s3:
             scheme, _, rest = path.partition(":")
-            meant = f"{scheme}://{rest.lstrip('/')}"
-            raise UsageError(f"store={quote(path)} is not a URL; use {meant}, or ./{path} for a folder of that name.")
-        return _by_scheme(path, scheme.lower(), rest, kept, options)
-    if isinstance(where, type):
-        raise UsageError(f"store={where.__name__} is a class; use an object of it, e.g. MemoryStore().")
-    missing = [name for name in STORE_METHODS if not callable(getattr(where, name, None))]
+            url = f"{scheme}://{rest.lstrip('/')}"
+            raise UsageError(f"store={quote(path)} is not a URL; use {url}, or ./{path} for a folder of that name.")
+        return _open_url(path, scheme.lower(), rest, retention, options)
+    if isinstance(store, type):
+        raise UsageError(f"store={store.__name__} is a class; use an object of it, e.g. MemoryStore().")
+    missing = [name for name in STORE_METHODS if not callable(getattr(store, name, None))]
     if missing:
         raise UsageError(
-            f"store={quote(where)} is not a store (it has no {', '.join(missing)}); use the path of a folder, "
+            f"store={quote(store)} is not a store (it has no {', '.join(missing)}); use the path of a folder, "
             "file://, memory://, s3://, a DirStore, a MemoryStore, an ObjectStore, or an object with the methods of "
             "spillover.Store."
         )
-    return complete(where)
+    return complete(store)
 
 
-def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: dict[str, Any]) -> BaseStore:
+def _open_url(url: str, scheme: str, rest: str, retention: Retention, options: dict[str, Any]) -> BaseStore:
     if scheme == "memory" and not rest:
         return MemoryStore()
     if scheme == "file":
@@ -106,8 +104,8 @@ def _by_scheme(url: str, scheme: str, rest: str, retention: Retention, options: 
         raise UsageError(f"store={quote(url)} does not name a folder of this machine; use file:///absolute/path.")
     if scheme in OBJECT_STORES:
         return ObjectStore(url, retention, **options)
-    known = ", ".join(f"{name}://" for name in SCHEMES)
-    raise UsageError(f"store={quote(url)} is not a known kind of store; use the path of a folder, or {known}.")
+    schemes = ", ".join(f"{name}://" for name in SCHEMES)
+    raise UsageError(f"store={quote(url)} is not a known kind of store; use the path of a folder, or {schemes}.")
 
 
 class Options(TypedDict, total=False):
@@ -129,7 +127,7 @@ class Options(TypedDict, total=False):
     agent: Agent | None
 
 
-#: What a rule may set: options, each limit by its name, and `clip`. Who sees an output is not for a rule to say.
+#: The keys of a rule: options, each limit by its name, and `clip`; none that decides who sees an output.
 RULE_KEYS = frozenset(
     {*Options.__annotations__, "limits", *SMALLEST, "clip"} - {"agent", "redact", "rules", "scope", "stats"}
 )
@@ -140,10 +138,10 @@ def _is_flag(value: object) -> bool:
 
 
 def _is_share(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value <= 1  # type: ignore[operator]  # a number, as just seen
+    return type(value) in (int, float) and 0 <= value <= 1  # type: ignore[operator]  # a number: its type was just checked
 
 
-#: Setting → whether a value is valid, and what to use instead. Everything that one look at one value can tell.
+#: Setting → (check of a value by itself, remedy).
 CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "limits": (lambda value: isinstance(value, Limits), "use Limits, e.g. Limits(tokens=4_000)"),
     "keep": (lambda value: callable(value) or value in KEEPS, f"use {', '.join(KEEPS)} or a selector"),
@@ -207,12 +205,11 @@ class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
         limits.check_room()
         if limits.tokens is None or self.count.within_bytes:
             return
-        needed = self.count(_widest_notice(self.wording))
-        needed += needed // 4
-        if needed > limits.tokens:
+        room = self.count(_widest_notice(self.wording)) * 5 // 4
+        if room > limits.tokens:
             raise UsageError(
                 f"Limits(tokens={limits.tokens}) leaves no room for the notice, as your tokenizer counts; "
-                f"use {needed} or more."
+                f"use {room} or more."
             )
 
     @cached_property
@@ -262,9 +259,9 @@ class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
         return replace(self, **changes)
 
     def for_call(self, tool: str, command: str = "", *, uncut: bool = False) -> Settings:
-        """Return the settings for one call: the first rule for its command, else the first for its tool, else these.
+        """Return the settings for one call: of the first rule for its command, else for its tool, else these.
 
-        A profile may adapt them to a command, except for a part to keep that a rule names. `uncut`: a tool that a rule
+        A profile may adapt them to a command, except for a `keep` in a rule. `uncut`: the result of a tool that a rule
         leaves alone only has its secrets covered.
         """
         if not self.parsed_rules and (not command or self.form is None):
@@ -277,16 +274,17 @@ class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
         if not command or form is None or form.for_command is None or not isinstance(settings.keep, str):
             return settings
         changes = form.for_command(command, settings.keep)
-        kept = {"keep": settings.keep} if rule is not None and rule.sets_keep else {}
-        return replace(settings, **{**changes, **kept})
+        if rule is not None and rule.sets_keep:
+            changes = {**changes, "keep": settings.keep}
+        return replace(settings, **changes)
 
     def leaves_alone(self, tool: str) -> bool:
-        """Return whether a rule leaves a tool alone (`clip = false`), and no secrets are covered in its results."""
+        """Return whether a rule leaves a tool alone (`clip = false`) and its secrets are not covered either."""
         rule = find_rule(self.parsed_rules, tool)
         return rule is not None and rule.leaves_alone and rule.uncut is None
 
     def for_retrieval(self) -> Settings:
-        """Return the settings for reading a stored output: in our own words, with limits that have room for them."""
+        """Return the settings for reading a stored output, in our own words, with limits that have room for a notice."""
         if self.form is None:
             return self
         return replace(
@@ -337,12 +335,12 @@ def find_command_rule(rules: Sequence[Rule], command: str) -> Rule | None:
 
 
 def is_for_commands(pattern: str) -> bool:
-    """Return whether a rule is for what is run, and not for the tool that runs it: no tool has a space in its name."""
+    """Return whether a rule is for commands and not for tools: no tool has a space in its name."""
     return " " in pattern
 
 
 def matches_command(pattern: str, command: str) -> bool:
-    """Return whether one of the commands in a line is what a pattern means; `npm *` means `npm` alone, too."""
+    """Return whether a pattern matches a command in a line; `npm *` also matches `npm` alone."""
     ends = pattern.endswith(" *")
     return any(
         fnmatchcase(piece, pattern) or (ends and fnmatchcase(piece, pattern[:-2]))
@@ -365,7 +363,7 @@ def commands_in(line: str) -> list[str]:
 
 
 def read_rule(rule: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
-    """Return a rule as changes of Settings. A limit that it does not name stays as it is for all tools."""
+    """Return a rule as changes of Settings; limits that it does not name stay those for all tools."""
     read = {key: value for key, value in rule.items() if key not in (*SMALLEST, "clip")}
     sizes = {key: value for key, value in rule.items() if key in SMALLEST}
     base = read.get("limits", limits)
@@ -377,7 +375,7 @@ def read_rule(rule: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
 
 
 def check_rule(pattern: str, rule: Mapping[str, Any]) -> None:
-    """Raise a UsageError for what is no rule, and for a key that no rule has."""
+    """Raise a UsageError for a value that is no rule, or that has an unknown key."""
     if not isinstance(pattern, str) or not hasattr(rule, "items"):
         raise UsageError(
             f'the rule for {quote(pattern)} is not settings by name; use e.g. {{"pytest*": {{"keep": "tail"}}}}.'
@@ -409,10 +407,10 @@ def _read_cap(text: str) -> int:
 
 
 class Call(Struct, frozen=True):
-    """One call of a tool: what holds for it and what is known about it. Nothing here is checked again."""
+    """One call of a tool: its settings, and the facts about it. Nothing here is checked again."""
 
     settings: Settings
-    limits: Limits  # those of the settings, or less
+    limits: Limits  # of the settings, or lower
     trigger: Limits | None = None  # of a profile: cut only above this, then down to the limits
     ceiling: Limits | None = None  # of a budget or a host: for words that stand outside the limits too
     tool: str = DEFAULT_TOOL
@@ -420,9 +418,9 @@ class Call(Struct, frozen=True):
     command: str = ""
     cwd: str | None = None
     name: str = ""  # of the file that the output is read from
-    query: str = ""  # what the caller wants to know; lines that answer it are preferred
+    query: str = ""  # the question of the caller; lines that answer it are preferred
     since: str = "auto"  # compare with this run
-    preview: str = ""  # who had already cut the output before it came, as a sentence
+    preview: str = ""  # a sentence about an earlier cut of the output by another program
     budget: Budget | None = None  # limits the call, and counts its result
 
     @property
@@ -437,8 +435,8 @@ class Call(Struct, frozen=True):
 
     @property
     def reach(self) -> int:
-        """The bytes of each end of an output that a selector can look at."""
-        return min(max(2 * self.limits.window, REACH[0]), REACH[1])
+        """The bytes of each end of an output that a selector can read."""
+        return min(max(2 * self.limits.window, MIN_REACH_BYTES), MAX_REACH_BYTES)
 
     def with_settings(self, **changes: Any) -> Call:
         """Return the call with some of its settings changed."""
@@ -452,7 +450,7 @@ class Call(Struct, frozen=True):
         return replace(self, limits=limits, trigger=trigger)
 
     def lower(self, limits: Limits) -> Call:
-        """Return the call lowered to what a host shows, or a tool allows: limits, trigger and ceiling."""
+        """Return the call with limits, trigger and ceiling lowered to those of a host or a tool."""
         trigger = self.trigger and self.trigger.lower(limits)
         return replace(self, limits=self.limits.lower(limits), trigger=trigger).below(limits)
 
@@ -463,28 +461,28 @@ class Call(Struct, frozen=True):
         return replace(self, ceiling=ceiling if self.ceiling is None else self.ceiling.lower(ceiling))
 
     def within_budget(self, promise: str | None = None) -> Call:
-        """Return the call with limits that its budget may have lowered; under `promise` it sets the tokens aside."""
+        """Return the call with limits from its budget, which sets the tokens aside under the name `promise`."""
         if self.budget is None or self.limits is UNLIMITED:
             return self
         limits = self.budget.limits(self.limits, call_id=promise)
         try:
             self.settings.check_room(limits)
-        except UsageError:  # as the user's own tokenizer counts, the rest has no room for a notice
+        except UsageError:  # the user's own tokenizer counts more: the rest of the window has no room for a notice
             return self
         return self.with_limits(limits).below(Limits(tokens=limits.tokens))
 
     def spend(self, text: str, promise: str | None = None) -> None:
-        """Add what the model gets to the budget, if there is one, and free the rest of what it promised."""
+        """Add the text that the model gets to the budget, if there is one, and free the rest of the promise."""
         if self.budget is not None:
             self.budget.add("tool_results", text, call_id=promise)
 
     def release(self, promise: str) -> None:
-        """Free what the budget promised to a call that adds nothing."""
+        """Free the budget's promise to a call that adds nothing."""
         if self.budget is not None:
             self.budget.release(promise)
 
     def for_retrieval(self) -> Call:
-        """Return the call for reading a stored output: in our own words, with limits that have room for them."""
+        """Return the call for reading a stored output, in our own words, with limits that have room for a notice."""
         if self.settings.form is None:
             return self
         return replace(self, settings=self.settings.for_retrieval(), limits=self.limits.with_room(), trigger=None)
@@ -496,7 +494,7 @@ class Call(Struct, frozen=True):
 
 
 def command_line(command: str | Sequence[str]) -> str:
-    """Return a command, given as words, as a line of shell; of `bash -c LINE` the line."""
+    """Return the words of a command as a line of shell; LINE for `bash -c LINE`."""
     if isinstance(command, str):
         return command
     words = [os.fsdecode(word) for word in command]

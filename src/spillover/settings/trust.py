@@ -1,8 +1,8 @@
-"""Which configuration files count: finding them, reading them safely, and what the user has trusted.
+"""Configuration files: finding them, reading them safely, and recording the user's trust in them.
 
-A small file may have been put there by somebody else: reading it never hangs, and says whose words it holds. What is
-trusted is kept in a folder of the user's own, a small file for each: named after the path, it holds the SHA-256 of the
-content and the path. So two processes that trust at once do not meet, and asking about one file opens one file.
+A small file may have been put there by somebody else: reading it never hangs, and reports who can have written it.
+Trust is recorded in a folder of the user's own, in a small file for each trusted file: named after the path, it holds
+the SHA-256 of the content and the path. So two processes can record trust at once, and checking a file opens one other.
 """
 
 from __future__ import annotations
@@ -25,39 +25,40 @@ from spillover.store.scopes import find_repository
 
 State = Literal["trusted", "changed", "untrusted"]
 
-#: What a configuration is called, by itself and as a part of another file.
+#: The names of a configuration file, and of the file that can contain a configuration.
 FILE = "spillover.toml"
 PYPROJECT = "pyproject.toml"
-#: Names another file, or "none".
+#: The environment variable that names another file, or "none".
 CONFIG_VARIABLE = "SPILLOVER_CONFIG"
 CHANGED = "it has changed since you trusted it; read it again, then run `spill trust`"
-#: A line with more dots may be a key with as many parts, and for those the parser's time grows with the square.
+#: Dots in a line: it may be a key with as many parts, which take the parser quadratic time.
 MAX_DOTS = 100
-QUOTED_CHARS = 160  # a complaint quotes no more of the parser's words
+#: Characters of a parser's message that ours quotes; more make it longer.
+QUOTED_CHARS = 160
 
-#: A configuration is smaller than this; no more of a file is read.
+#: Bytes of a configuration file; a larger one is refused, since every tool call reads it.
 MAX_BYTES = 1 << 16
 #: A FIFO would wait for a writer, a lease for its holder, a terminal would become ours.
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_DIGITS = 64
+_DIGITS = 64  # of a SHA-256
 _AGAIN = "nothing in it counts; remove it, then run `spill trust` where you need it"
 
 
 class Ignored(Struct, frozen=True):
-    """What a file says in vain: one key of it, or all of it where the key is empty; and why."""
+    """A key of a file that is ignored, or the whole file if the key is empty; and the reason."""
 
     path: str
     key: str
     why: str
     complaint: str = ""  # for the author of a file that counts, with the line
-    stops: bool = False  # whether a file that counts cannot be used with this in it
+    stops: bool = False  # whether a file that counts is refused for it
 
 
 class ConfigFile(Struct, frozen=True):
-    """One file, parsed; `table` is ours in it. A file that is not `trusted` can only narrow (`load.narrow`)."""
+    """A parsed file, with our `table` in it. A file that is not `trusted` can only narrow (`load.narrow`)."""
 
     path: str
     table: dict[str, Any]
@@ -65,27 +66,27 @@ class ConfigFile(Struct, frozen=True):
     trusted: bool = True
 
     def refuse(self, key: str, words: str, name: str | None = None) -> Ignored:
-        """Return what is wrong with a key as a reason to refuse the file; `name` is the word to find its line by."""
+        """Return the error of a key as a reason to refuse the file; `name` is the word to find its line by."""
         line = line_of(self.text, key if name is None else name)
         return Ignored(self.path, key, words.rstrip("."), f"{self.path}{line}: {words}", stops=True)
 
     def refuse_table(self, key: str, name: str, value: object) -> Ignored:
-        """Return the same for a value that should be a table."""
+        """Return the error of a value that should be a table as a reason to refuse the file."""
         return self.refuse(
             key, f"{one_line(f'{name} = {value!r}', QUOTED_CHARS // 2)}: expected a table of keys.", name
         )
 
     def without_path(self, words: str) -> str:
-        """Return a complaint about this file without its path and its full stop."""
+        """Return an error about this file without its path and its full stop."""
         return words.removeprefix(self.path).removeprefix(":").strip().rstrip(".")
 
 
 def parse(path: str, data: bytes, *, trusted: bool = True) -> ConfigFile | None:
-    """Return the configuration in a file; None if it has none of ours (`has_our_name` tells quickly)."""
+    """Return our configuration in a file; None if it has none (`has_our_name` is a quick check)."""
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.count(b".") > MAX_DOTS:
             raise ConfigError(f"{path}:{number}: more than {MAX_DOTS} dots in one line; break it up.")
-    import tomllib  # with the parser 10 ms, and most have no file
+    import tomllib  # 10 ms with its parser, and most projects have no file
 
     try:
         text = data.decode()
@@ -96,23 +97,23 @@ def parse(path: str, data: bytes, *, trusted: bool = True) -> ConfigFile | None:
     if os.path.basename(path) != PYPROJECT:
         return file
     tool = table.get("tool")
-    ours = tool.get("spillover") if isinstance(tool, dict) else None
-    if ours is None:
+    spillover = tool.get("spillover") if isinstance(tool, dict) else None
+    if spillover is None:
         return None
-    if not isinstance(ours, dict):
-        raise ConfigError(file.refuse_table("spillover", "spillover", ours).complaint)
-    return replace(file, table=ours)
+    if not isinstance(spillover, dict):
+        raise ConfigError(file.refuse_table("spillover", "spillover", spillover).complaint)
+    return replace(file, table=spillover)
 
 
 def line_of(text: str, key: str) -> str:
-    """Return the line of a key in a file, as ":12"; "" if that is not certain."""
+    """Return the number of the line that sets a key, as ":12"; "" if there is not exactly one."""
     key = "".join(key.split())
     lines = [number for number, line in enumerate(text.split("\n"), 1) if key and _sets("".join(line.split()), key)]
     return f":{lines[0]}" if len(lines) == 1 else ""
 
 
 def _sets(line: str, key: str) -> bool:
-    """Return whether a line, without its spaces, seems to set this key. The line may be hostile: no expressions."""
+    """Return whether a line without spaces seems to set a key, in linear time: the line may be hostile."""
     at = line.find(key)
     while at >= 0:
         before = line[at - 1 : at]
@@ -123,16 +124,17 @@ def _sets(line: str, key: str) -> bool:
     return False
 
 
-def find_files(here: str, environ: Mapping[str, str], uid: int) -> tuple[list[ConfigFile], list[Ignored]]:
-    """Return the files to read (the user's, then the named one or the project's), and what is ignored and why."""
-    named = environ.get(CONFIG_VARIABLE)
-    if named in ("", "none"):
+def find_files(folder: str, environ: Mapping[str, str], uid: int) -> tuple[list[ConfigFile], list[Ignored]]:
+    """Return the user's file and the one of the variable or the project, and the ignored files with their reasons."""
+    name = environ.get(CONFIG_VARIABLE)
+    if name in ("", "none"):
         return [], []
     user, user_file_id = users_file(environ, uid)
-    if named is None:
-        project, ignored = _find_projects(here, environ, uid, user_file_id)
+    ignored: list[Ignored] = []
+    if name is None:
+        project, ignored = _find_projects(folder, environ, uid, user_file_id)
     else:
-        project, ignored = _read_named(os.path.join(here, expand(named, environ)), named, user_file_id), []
+        project = _read_named(os.path.join(folder, expand(name, environ)), name, user_file_id)
     return [file for file in (user, project) if file], ignored
 
 
@@ -143,18 +145,18 @@ def users_file(environ: Mapping[str, str], uid: int) -> tuple[ConfigFile | None,
     return (None, None) if small is None else (_parse_own(path, small), small.id)
 
 
-def candidates(here: str, environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield where a project's configuration may be, the nearest first: up to the repository's root, or else to home."""
+def candidates(folder: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the paths where a project's configuration may be, from a folder up to the repository's root or to home."""
     home = os.path.realpath(expand("~", environ))
-    top = find_repository(here, home)
+    top = find_repository(folder, home)
     if top is None:
-        top = home if home != os.sep and f"{here}/".startswith(f"{home}/") else here
+        top = home if home != os.sep and f"{folder}/".startswith(f"{home}/") else folder
     while True:
         for name in (FILE, PYPROJECT):
-            yield os.path.join(here, name)
-        if here == top:
+            yield os.path.join(folder, name)
+        if folder == top:
             return
-        here = os.path.dirname(here)
+        folder = os.path.dirname(folder)
 
 
 def has_our_name(path: str, data: bytes) -> bool:
@@ -163,25 +165,25 @@ def has_our_name(path: str, data: bytes) -> bool:
 
 
 def _parse_own(path: str, small: SmallFile) -> ConfigFile | None:
-    """Return a file of the user's own. Whatever is wrong with it is an error: skipping it would be a surprise."""
+    """Return the configuration in a file of the user's own; ConfigError, and not silence, if it cannot be used."""
     if small.problem:
         raise ConfigError(f"{path} is not used: {small.problem}.")
     return parse(path, small.data) if has_our_name(path, small.data) else None
 
 
-def _read_named(path: str, named: str, users: tuple[int, int] | None) -> ConfigFile | None:
+def _read_named(path: str, name: str, users: tuple[int, int] | None) -> ConfigFile | None:
     small = read_small(path, uid=None, links=True)  # the user who names a file answers for whose it is
     if small is None:
-        raise ConfigError(f'{CONFIG_VARIABLE}: there is no configuration at {named}; name another file, or "none".')
+        raise ConfigError(f'{CONFIG_VARIABLE}: there is no configuration at {name}; name another file, or "none".')
     return None if small.id == users else _parse_own(path, small)
 
 
 def _find_projects(
-    here: str, environ: Mapping[str, str], uid: int, users: tuple[int, int] | None
+    folder: str, environ: Mapping[str, str], uid: int, users: tuple[int, int] | None
 ) -> tuple[ConfigFile | None, list[Ignored]]:
-    """Return the nearest file that may be used. An untrusted one never stops a command, whatever is in it."""
+    """Return the nearest file that may be used, and the ignored ones. An error in an untrusted file stops no command."""
     ignored: list[Ignored] = []
-    for path in candidates(here, environ):
+    for path in candidates(folder, environ):
         small = read_small(path, uid=uid)
         if small is None or ((small.data or not small.problem) and not has_our_name(path, small.data)):
             continue
@@ -207,7 +209,7 @@ def _find_projects(
 
 
 class SmallFile(Struct, frozen=True):
-    """What is in a file, which file it is, and why it must not be used ("" if it may be)."""
+    """The content of a file, its device and inode, and the reason not to use it ("" if there is none)."""
 
     data: bytes = b""
     id: tuple[int, int] = (0, 0)
@@ -217,8 +219,8 @@ class SmallFile(Struct, frozen=True):
 def read_small(path: str, *, uid: int | None, links: bool = False, dir_fd: int | None = None) -> SmallFile | None:
     """Read the file at this path if it is regular, small, and writable only by `uid` and root; None if there is none.
 
-    Everything is asked of the open descriptor, so a file that is swapped meanwhile changes nothing.
-    Without a `uid`, it may be anybody's: the user has named it.
+    All checks are on the open descriptor, so that swapping the file meanwhile changes nothing. Without a `uid`, the file
+    may be anybody's: the user has named it.
     """
     try:
         fd = os.open(path, _OPEN if links else _OPEN | os.O_NOFOLLOW, dir_fd=dir_fd)
@@ -227,37 +229,37 @@ def read_small(path: str, *, uid: int | None, links: bool = False, dir_fd: int |
     except OSError as error:
         return _explain_unopened(path, error, links=links, dir_fd=dir_fd)
     try:
-        found = os.fstat(fd)
-        data = _read(fd) if stat.S_ISREG(found.st_mode) else b""
+        facts = os.fstat(fd)
+        data = _read(fd) if stat.S_ISREG(facts.st_mode) else b""
     except OSError as error:
         return SmallFile(problem=f"it cannot be read: {error.strerror}")
     finally:
         os.close(fd)
-    id_ = (found.st_dev, found.st_ino)
-    if not stat.S_ISREG(found.st_mode):
+    id_ = (facts.st_dev, facts.st_ino)
+    if not stat.S_ISREG(facts.st_mode):
         return SmallFile(b"", id_, "it is not a regular file")
     if len(data) > MAX_BYTES:
         return SmallFile(data[:MAX_BYTES], id_, f"it is larger than {MAX_BYTES:,} bytes")
-    problem = describe_writers(found, uid, path)
+    problem = describe_writers(facts, uid, path)
     if links and not problem and uid is not None and (owner := _link_owner(path)) not in (None, uid, 0):
         problem = f"it is a symbolic link that belongs to uid {owner}, not to you (uid {uid})"
     return SmallFile(data, id_, problem)
 
 
-def describe_writers(found: os.stat_result, uid: int | None, path: str) -> str:
-    """Return who else than `uid` and root can have written it, in words; "" if nobody."""
+def describe_writers(facts: os.stat_result, uid: int | None, path: str) -> str:
+    """Return a sentence about who can write a file besides `uid` and root; "" if nobody can."""
     if uid is None:
         return ""
-    if found.st_uid not in (uid, 0):
-        return f"it belongs to uid {found.st_uid}, not to you (uid {uid})"
-    if found.st_mode & _OTHERS_WRITE:
-        who, mode = ("others", "go-w") if found.st_mode & stat.S_IWOTH else ("its group", "g-w")
-        return f"{who} may write to it; run `chmod {mode} {shlex.quote(path)}`"
+    if facts.st_uid not in (uid, 0):
+        return f"it belongs to uid {facts.st_uid}, not to you (uid {uid})"
+    if facts.st_mode & _OTHERS_WRITE:
+        writers, mode = ("others", "go-w") if facts.st_mode & stat.S_IWOTH else ("its group", "g-w")
+        return f"{writers} may write to it; run `chmod {mode} {shlex.quote(path)}`"
     return ""
 
 
 def _read(fd: int) -> bytes:
-    """Read at most one byte more than the largest size that is allowed."""
+    """Read at most one byte more than MAX_BYTES."""
     data = b""
     while len(data) <= MAX_BYTES and (more := os.read(fd, MAX_BYTES + 1 - len(data))):
         data += more
@@ -278,26 +280,26 @@ def _explain_unopened(path: str, error: OSError, *, links: bool, dir_fd: int | N
 
 def _link_owner(path: str) -> int | None:
     try:
-        found = os.lstat(path)
-    except OSError:  # it went meanwhile, and what was opened has been checked by itself
+        facts = os.lstat(path)
+    except OSError:  # it was removed meanwhile; the open file has been checked by itself
         return None
-    return found.st_uid if stat.S_ISLNK(found.st_mode) else None
+    return facts.st_uid if stat.S_ISLNK(facts.st_mode) else None
 
 
 class TrustedFile(Struct, frozen=True):
-    """A file that was trusted, and the SHA-256 of what was in it then."""
+    """A trusted file, and the SHA-256 of its content at that time."""
 
     path: str
     sha256: str
 
 
 def trust_folder(environ: Mapping[str, str]) -> str:
-    """Return the folder of trust records: beside the outputs, which may be moved to where others can write."""
+    """Return the folder of trust records; not the store, which may be in a folder that others can write to."""
     return user_folder(environ, "XDG_STATE_HOME", ".local/state") + "-trust"
 
 
 def state_of(path: str, data: bytes, environ: Mapping[str, str], uid: int) -> tuple[State, str]:
-    """Return whether the user has trusted this file with this content, and what is wrong with its record."""
+    """Return the user's trust in a file with this content, and the error of its record, "" if there is none."""
     folder = trust_folder(environ)
     try:
         fd = _open_folder(folder, uid)
@@ -320,7 +322,7 @@ def trust(path: str, data: bytes, environ: Mapping[str, str], uid: int) -> None:
     temporary = f".{os.getpid()}-{os.urandom(8).hex()}"
     try:
         os.makedirs(folder, 0o700, exist_ok=True)
-        with _Opened(folder, uid) as fd:
+        with _TrustFolder(folder, uid) as fd:
             os.fchmod(fd, 0o700)
             try:
                 with open(os.open(temporary, _NEW, 0o600, dir_fd=fd), "wb") as file:
@@ -337,7 +339,7 @@ def trust(path: str, data: bytes, environ: Mapping[str, str], uid: int) -> None:
 def untrust(path: str, environ: Mapping[str, str], uid: int) -> bool:
     """Remove the trust in a file; return whether it was trusted."""
     try:
-        with _Opened(trust_folder(environ), uid) as fd:
+        with _TrustFolder(trust_folder(environ), uid) as fd:
             os.unlink(_name(path), dir_fd=fd)
     except FileNotFoundError:
         return False
@@ -347,29 +349,31 @@ def untrust(path: str, environ: Mapping[str, str], uid: int) -> bool:
 
 
 def list_trusted(environ: Mapping[str, str], uid: int) -> tuple[list[TrustedFile], list[str]]:
-    """Return everything that was trusted, by path, and what is wrong with the records."""
-    found, problem = [], []
+    """Return the trusted files, sorted by path, and the errors of their records."""
+    files: list[TrustedFile] = []
+    problems: list[str] = []
     try:
-        with _Opened(trust_folder(environ), uid) as fd:
+        with _TrustFolder(trust_folder(environ), uid) as fd:
             for name in _names(fd):
                 try:
                     entry = _entry(fd, name, uid)
                 except ConfigError as error:
-                    problem.append(str(error))
+                    problems.append(str(error))
                 else:
-                    found += [entry] if entry else []
+                    files += [entry] if entry else []
     except FileNotFoundError:
         pass
     except ConfigError as error:
-        problem.append(str(error))
-    return sorted(found, key=lambda entry: entry.path), problem
+        problems.append(str(error))
+    return sorted(files, key=lambda entry: entry.path), problems
 
 
-class _Opened:
-    """The folder, checked and open; FileNotFoundError where nothing was ever trusted."""
+class _TrustFolder:
+    """The folder of trust records, checked and open; FileNotFoundError if it does not exist."""
 
     def __init__(self, folder: str, uid: int) -> None:
-        self.folder, self.uid = folder, uid
+        self.folder = folder
+        self.uid = uid
 
     def __enter__(self) -> int:
         fd = _open_folder(self.folder, self.uid)

@@ -351,7 +351,7 @@ def try_settings(clipper: Clipper, output: Output, values: Mapping[str, str]) ->
     options = {name: value for name, value in values.items() if value and name != "query"}
     variant = clipper.but(hints=HINTS)
     if options:
-        variant = Clipper(settings=load(given=options, given_origin=str).settings(hints=HINTS))
+        variant = Clipper(settings=load(arguments=options, argument_origin=str).settings(hints=HINTS))
         variant = variant.but(store=clipper.settings.store, scope=clipper.settings.scope, rules={})
     record = output.record
     call = variant.call(record.tool, command=record.command or "", query=values.get("query"))

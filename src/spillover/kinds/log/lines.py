@@ -14,7 +14,7 @@ from spillover.document.clean import flatten
 from spillover.document.document import Document
 from spillover.kinds.log.classes import DISMISSED, EVIDENCE, PLACES, Array, classify
 from spillover.kinds.pack import group, steps
-from spillover.tokens import ASKED_FOR, LEFT_OPEN, PER_BIT, PER_BYTE
+from spillover.tokens import MASKS_AFTER, MASKS_BEFORE, PER_BIT, PER_BYTE
 
 # What a logger puts before its message: clock, level, thread. The message is what tells one line from another.
 _STAMP = (
@@ -180,8 +180,8 @@ def _families(view: bytes, starts: Array, ends: Array, classes: Array) -> Array:
 
 def costs(view: bytes) -> Array:
     """Return the tokens of each line, as the estimate counts them. The view ends with a newline."""
-    opens = np.frombuffer(view.translate(LEFT_OPEN), dtype=np.uint8)
-    asks = np.frombuffer(view.translate(ASKED_FOR), dtype=np.uint8)
+    opens = np.frombuffer(view.translate(MASKS_BEFORE), dtype=np.uint8)
+    asks = np.frombuffer(view.translate(MASKS_AFTER), dtype=np.uint8)
     bits = np.zeros(len(view), dtype=np.uint8)
     bits[1:] = np.bitwise_count(opens[:-1] & asks[1:])
     ends = (np.frombuffer(view, dtype=np.uint8) == _NEWLINE).nonzero()[0] + 1
