@@ -54,9 +54,9 @@ class Place:
                 yield address
             finally:
                 process.terminate()
-                said = process.communicate(timeout=60)[1]
+                errors = process.communicate(timeout=60)[1]
                 assert process.returncode == 0
-                assert "Traceback" not in said
+                assert "Traceback" not in errors
 
 
 @pytest.fixture
@@ -94,7 +94,10 @@ class Browser:
         wrong = []
         context.on("weberror", lambda error: wrong.append(str(error.error)))
         context.on(
-            "console", lambda said: wrong.append(said.text) if said.type == "error" and not _expected(said) else None
+            "console",
+            lambda message: (
+                wrong.append(message.text) if message.type == "error" and not _is_expected(message) else None
+            ),
         )
         try:
             test(page=context.new_page(), **values)
@@ -103,9 +106,9 @@ class Browser:
             context.close()
 
 
-def _expected(said):
+def _is_expected(message):
     """A refusal that a test asks for is an error in a browser's eyes, and so is a server that has ended."""
-    return said.text.startswith("Failed to load resource")
+    return message.text.startswith("Failed to load resource")
 
 
 @pytest.fixture(scope="session")

@@ -86,7 +86,7 @@ def test_a_store_in_memory_has_rows_as_well():
     assert [row.id for row in library.rows()] == [ref]
 
 
-def test_only_what_has_changed_since_a_version_is_told(clipper):
+def test_only_what_has_changed_since_a_version_is_sent(clipper):
     library = Library(clipper.settings.outputs)
     first = clipper.clip(LONG, tool="first").ref
     library.update()

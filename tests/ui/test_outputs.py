@@ -45,7 +45,7 @@ def test_what_was_given_is_what_is_shown_and_is_proved(clipper, name):
 @pytest.mark.parametrize(
     "other", [{"tokens": 600}, {"lines": 40}, {"keep": "tail", "tokens": 900}, {"bytes": 3_000, "keep": "head"}, {"query": "item 77"}, {"worth": 0.0, "tokens": 2_000}], ids=str
 )  # fmt: skip
-def test_what_would_be_given_is_what_is_given_with_those_settings(clipper, tmp_path, name, other):
+def test_the_clip_that_is_tried_is_the_clip_with_these_settings(clipper, tmp_path, name, other):
     output = open_output(clipper, clipper.clip(OUTPUTS[name], tool="bash").ref)
     tried = try_settings(clipper, output, {key: str(value) for key, value in other.items()})
     configured = Clipper.configured(
@@ -73,9 +73,9 @@ CALLS = {
 @pytest.mark.parametrize("name", ["log", "one long line"])
 @pytest.mark.parametrize("call", CALLS)
 def test_a_clip_with_choices_of_its_own_is_made_again_from_its_record(clipper, name, call):
-    choices, asked = CALLS[call]
+    choices, arguments = CALLS[call]
     given = Clipper(**{"store": clipper.settings.store, "scope": "acme", **choices}).clip(
-        OUTPUTS[name], tool="bash", **asked
+        OUTPUTS[name], tool="bash", **arguments
     )
     seen = replay(clipper, open_output(clipper, given.ref))
     assert (seen["text"], seen["match"]) == (given.text, "words")
@@ -140,8 +140,8 @@ def test_a_selector_of_your_own_is_not_in_the_record(clipper):
 
 
 def test_the_record_has_no_secret_of_a_query(clipper):
-    asked = "why does password=hunter2hunter2 not work"
-    given = clipper.clip(OUTPUTS["log"], tool="bash", query=asked)
+    question = "why does password=hunter2hunter2 not work"
+    given = clipper.clip(OUTPUTS["log"], tool="bash", query=question)
     assert "hunter2" not in clipper.settings.store.get(given.ref).made
 
 

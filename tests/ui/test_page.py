@@ -337,8 +337,8 @@ def test_what_a_tool_printed_is_never_markup(page, place):
         ["sh", "-c", "echo '<i>'; seq 60000 # <script>document.title='owned'</script>"], cwd=place.project
     )
     with place.serve() as address:
-        asked = []
-        page.on("request", lambda request: asked.append(request.url))
+        urls = []
+        page.on("request", lambda request: urls.append(request.url))
         page.goto(address)
         expect(page.locator(".row[data-id]")).to_have_count(2)
         expect(page.locator(".row .command").first).to_contain_text("<script>document.title='owned'</script>")
@@ -356,7 +356,7 @@ def test_what_a_tool_printed_is_never_markup(page, place):
         assert page.locator("main script, main iframe, main img").count() == 0
         expect(page.locator(".clip").first).to_contain_text("<script>")
         assert page.title() != "owned"
-        assert all(url.startswith(address.partition("#")[0]) for url in asked), "nothing is asked of any other host"
+        assert all(url.startswith(address.partition("#")[0]) for url in urls), "no other host gets a request"
         page.click(".line[data-line='7'] .more")
         expect(page.locator("dialog.long header")).to_contain_text("from byte 2,001 of 1,000,00")
         page.click("dialog.long >> text=after")
@@ -414,7 +414,7 @@ def test_a_gigabyte_scrolls_at_once_because_only_what_is_in_view_is_fetched(page
         os.unlink(place.root / f"{ref}.txt")
 
 
-def test_a_part_of_one_huge_line_is_not_told_as_all_of_it_nor_a_tool_s_text_as_ours(page, place):
+def test_a_part_of_one_huge_line_is_not_shown_as_all_of_it_nor_a_tool_s_text_as_ours(page, place):
     (place.project / "huge.txt").write_text("z" * 300_000)
     place.spill("run", "--tokens", "300", "--", "cat", "huge.txt")
     place.spill("run", "--", "echo", "[Output of a tool [1]]")
@@ -434,7 +434,7 @@ def test_a_part_of_one_huge_line_is_not_told_as_all_of_it_nor_a_tool_s_text_as_o
         expect(page.locator("[data-pane=model] .ours")).to_have_count(0)
 
 
-def test_what_cannot_be_shown_as_the_model_saw_it_is_said(page, place):
+def test_what_cannot_be_shown_as_the_model_saw_it_has_a_reason(page, place):
     old = place.clipper.but(Limits(tokens=500)).clip("y" * 300_000, tool="old").ref
     record = next(place.root.rglob(f"{old}.json"))
     facts = json.loads(record.read_bytes())
@@ -483,7 +483,7 @@ def test_a_store_that_vanishes_is_said_and_comes_back_by_itself(page, place):
         expect(page.locator(".row .tool").first).to_have_text("second")
 
 
-def test_both_streams_are_told_apart_and_projects_can_be_filtered(page, place):
+def test_both_streams_are_distinguished_and_projects_can_be_filtered(page, place):
     numbers = "".join(f"{number}\n" for number in range(30_000))
     capture = place.clipper.capture(tool="mine")
     for stream, text in (("stdout", numbers), ("stderr", "oops\n"), ("stdout", numbers)):

@@ -39,7 +39,7 @@ def ask(address, path, *, token=None, method="GET", **headers):
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "é"])
-def test_without_the_token_nothing_is_told(served, token):
+def test_without_the_token_nothing_is_answered(served, token):
     address, mine, _ = served
     for path in (
         "/api/about",
@@ -114,7 +114,7 @@ def test_other_projects_are_as_if_they_were_not_there(served):
     assert ask(address, f"/api/compare?new={mine}&old={theirs}")[0] == 404
 
 
-def test_what_cannot_be_asked_is_refused_in_words_and_never_with_a_traceback(served):
+def test_a_wrong_request_is_refused_in_words_and_never_with_a_traceback(served):
     address, mine, _ = served
     for path, status in (
         ("/../../etc/passwd", 404), ("/%2e%2e/app.py", 404), ("/static/main.js", 404), ("/api/output/..%2f..%2fx", 404),
