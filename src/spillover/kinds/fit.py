@@ -29,6 +29,8 @@ OUTLINED_KINDS = frozenset(("log", "json", "ndjson", "diff", "prose"))
 #: Reasons, and characters of what is shown, from which the likely next search is read. More of them cost time.
 SEARCH_REASONS = 400
 SEARCH_CHARS = 40_000
+#: The most of the limits that the longest notice, and a shorter one, may take. More: less of the output where limits are small.
+NOTICE_SHARES = (0.5, 0.75)
 #: Where the finished text does not fit after all, this part of the room is left for selecting again, down to a half.
 LESS_ROOM = 0.92
 LEAST_ROOM = 0.5
@@ -137,12 +139,11 @@ class _Frame:
 
 
 def _choose_frame(subject: Subject, tier: int, share: float) -> _Frame:
-    """Return the frame with the longest notice that leaves half of the room to the output."""
-    half = subject.call.limits.share(0.5)
+    """Return the frame with the longest notice that leaves enough of the room to the output."""
     while tier < LAST_TIER and subject.call.settings.form is None:
         frame = _Frame(subject, tier, share)
         bare = replace(frame.layout.render([]), notice=frame.reserve)
-        if _measure(bare, subject, half) <= 1:
+        if _measure(bare, subject, subject.call.limits.share(NOTICE_SHARES[tier])) <= 1:
             return frame
         tier += 1
     return _Frame(subject, LAST_TIER, share)

@@ -101,7 +101,9 @@ def notice(facts: Facts, hints: Sequence[Hint], wording: Wording = WORDING, tier
     }
     comparison = [] if facts.earlier is None else [describe_comparison(facts.earlier, wording, tier)]
     if tier == LAST_TIER:
-        sentences = [wording.tiny, *[wording.frames_left] * (facts.frames > 0), _place_tiny(facts, wording)]
+        in_line = facts.gap is not None and facts.shown_lines == facts.lines
+        amount = wording.tiny_bytes if in_line else wording.tiny
+        sentences = [amount, *[wording.frames_left] * (facts.frames > 0), _place_tiny(facts, wording)]
         return f"[{' '.join([*(words.format(**values) for words in sentences), *comparison])}]"
     if facts.trouble:
         comparison.append(wording.trouble.format(reason=facts.trouble))

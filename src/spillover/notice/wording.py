@@ -44,6 +44,7 @@ class Wording(Struct, frozen=True, kw_only=True):
     frames_only: str = "Output clipped: {frames} left out."
     codes_only: str = "Output clipped: control codes only; all {lines} shown, {bytes} bytes in all."
     tiny: str = "Clipped: {shown_lines} of {lines} shown."
+    tiny_bytes: str = "Clipped: {shown_bytes} of {bytes} bytes shown."
     at: str = "Full output: {path}"
     under: str = "Full output: {ref}"
     part_at: str = "Stored in part: first {stored} bytes: {path}"
