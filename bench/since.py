@@ -68,7 +68,7 @@ def measure_large(megabytes: int) -> None:
     before, begun = peak_memory(), time.process_time()
     found = compare(documents[1], documents[0])
     print(
-        f"{found.lines:,} lines, {found.new.lines:,} new, {found.gone.lines:,} gone; "
+        f"{found.lines:,} lines, {found.new.lines:,} new, {found.removals.lines:,} gone; "
         f"{time.process_time() - begun:.0f} s of CPU; peak memory {before >> 20} -> {peak_memory() >> 20} MiB"
     )
     for each in records:

@@ -65,7 +65,7 @@ def clip_plainly(intake: Intake, call: Call, error: Exception) -> Clip:
     """Return a clip of an output whose clipping has failed, from what is still at hand."""
     reason = f"spill failed ({type(error).__name__})"
     _log.warning("Clipping an output of %s failed (%s bytes): %r", call.tool, f"{intake.bytes:,}", error)
-    head, tail = intake.held, b""
+    head, tail = intake.buffer, b""
     if intake.overflowed:
         intake.fail(StoreError(reason))
         head, tail = read_ends(intake.blob().read, intake.bytes, MAX_BYTES)

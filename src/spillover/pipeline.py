@@ -121,7 +121,7 @@ def _clip(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped:
     whole = None if intake.overflowed else _show_whole(intake, call, sections)
     if not call.compares:
         return whole or _cut(intake, call, sections, None)
-    with open_earlier(call, None if whole is None else intake.held) as earlier:
+    with open_earlier(call, None if whole is None else intake.buffer) as earlier:
         if whole is not None and not (earlier is not None and earlier.is_repeated):
             return whole
         cut = _cut(intake, call, sections, earlier)
@@ -138,7 +138,7 @@ def _cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earli
 
 def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped | None:
     """Return an output that reaches the model whole; None if it does not fit, or if overwritten frames are left out."""
-    settings, data = call.settings, intake.held
+    settings, data = call.settings, intake.buffer
     unlabelled = tuple(
         visible_text(settings, data[section.start : section.end]) for section in sections if not section.label
     )

@@ -53,7 +53,8 @@ __all__ = [
 #: Malformed refs that must never end up in a path, a URL or a pattern.
 HOSTILE_REFS = (
     "../x", "a/b", "", ".", "..", "/etc/passwd", "\0", "bash-7f3a9c2e41d05b86\0", "bash-7f3a9c2e41d05b86/..", "bash-…",
-    "bash-\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669\u0660\u0661\u0662", "bash-7f3a9c2e41d05b86\n", "*", "x" * 5_000, "bash-" + "0" * 5_000,
+    "bash-\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669\u0660\u0661\u0662", "bash-7f3a9c2e41d05b86\n",
+    "*", "x" * 5_000, "bash-" + "0" * 5_000,
     "bash-7F3A9C2E41D0", "~", "-", "--help", "\ud800",
 )  # fmt: skip
 
@@ -63,11 +64,12 @@ _SAMPLES = (b"", b"\n", b"one", b"one\ntwo\r\nthree\n", bytes(range(256)) * 5, b
 @contextmanager
 def strict_selectors() -> Iterator[None]:
     """Let a selector that raises end the call with its own exception, in every thread, while the block lasts."""
-    before, fallback.SURVIVED = fallback.SURVIVED, ()
+    survived = fallback.SURVIVED
+    fallback.SURVIVED = ()
     try:
         yield
     finally:
-        fallback.SURVIVED = before
+        fallback.SURVIVED = survived
 
 
 def peak_memory() -> int:
@@ -105,11 +107,13 @@ class FailingStore(WrappedStore):
 
 class _FailingWriter:
     def __init__(self, store: FailingStore, inner: Writer) -> None:
-        self.store, self.inner, self.written = store, inner, 0
+        self.store = store
+        self.inner = inner
+        self.bytes = 0
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.written += len(data)
-        if self.store.on == "write" and self.written > self.store.after_bytes:
+        self.bytes += len(data)
+        if self.store.on == "write" and self.bytes > self.store.after_bytes:
             raise StoreError(self.store.reason)
         self.inner.write(data)
 
@@ -130,12 +134,12 @@ class _FailingWriter:
 
 
 def byte_by_byte(data: bytes) -> Iterator[bytes]:
-    """Yield the same bytes one at a time."""
+    """Yield the bytes of `data` one at a time."""
     return (data[at : at + 1] for at in range(len(data)))
 
 
 def chunked(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
-    """Yield the same bytes in pieces of these sizes, then the rest in one."""
+    """Yield `data` in pieces of these sizes, then the rest in one."""
     at = 0
     for size in sizes:
         yield data[at : at + size]
@@ -157,14 +161,13 @@ def put(store: Store, data: bytes | Iterable[bytes], tool: str = "bash", **facts
         writer.abandon()
 
 
-def record_of(measured: Meter | bytes, tool: str = "bash", **facts: Any) -> Record:
-    """Return the record of a measured output, before a store gives it a ref."""
-    if isinstance(measured, bytes):
-        meter = Meter()
-        meter.feed(measured)
-        measured = meter
-    plain: dict[str, Any] = {"sha256": measured.sha256, "bytes": measured.bytes, "lines": measured.lines}
-    return Record(**{**plain, "ref": "", "tool": tool, "index": measured.index, **facts})
+def record_of(output: Meter | bytes, tool: str = "bash", **facts: Any) -> Record:
+    """Return the record of an output, before a store gives it a ref; `facts` are more fields."""
+    meter = output if isinstance(output, Meter) else Meter()
+    if isinstance(output, bytes):
+        meter.feed(output)
+    measures: dict[str, Any] = {"sha256": meter.sha256, "bytes": meter.bytes, "lines": meter.lines}
+    return Record(**{**measures, "ref": "", "tool": tool, "index": meter.index, **facts})
 
 
 def content(store: Store, ref: str) -> bytes:
@@ -187,12 +190,12 @@ def _raises(kind: type[Exception], about: object = "") -> Iterator[None]:
 
 
 class StoreContract:
-    """Tests that every store must pass. Subclass it as Test…, with a fixture `store` that returns a new, empty store."""
+    """Tests that every store must pass. Subclass it as Test…, with a fixture `store` that returns an empty store."""
 
     #: False for a store that refuses pins, because something else removes its outputs.
     pins = True
 
-    def test_any_bytes_in_any_chunks_come_back_as_they_were(self, store: Store) -> None:
+    def test_any_bytes_in_any_chunks_come_back_unchanged(self, store: Store) -> None:
         for data in _SAMPLES:
             refs = set()
             for chunks in ([data], byte_by_byte(data), chunked(data, [0, 7, 1, 0, 1_000])):
@@ -218,7 +221,7 @@ class StoreContract:
             store.get(mint(record.tool, record.sha256))
         assert [writer.publish(record)] == list(store.list())
 
-    def test_what_was_written_so_far_can_be_read(self, store: Store) -> None:
+    def test_bytes_can_be_read_before_they_are_published(self, store: Store) -> None:
         writer = store.writer()
         writer.write(b"0123456789")
         blob = writer.blob()
@@ -228,7 +231,7 @@ class StoreContract:
         assert blob.read(0, 2) == b"01", "a blob outlives its writer"
         blob.close()
 
-    def test_what_goes_through_the_descriptor_is_part_of_it(self, store: Store) -> None:
+    def test_bytes_written_to_the_descriptor_are_part_of_the_output(self, store: Store) -> None:
         writer = store.writer()
         fd = writer.fileno()
         writer.write(b"by write, ")
@@ -246,9 +249,9 @@ class StoreContract:
         writer.abandon()
         writer.abandon()
         assert list(store.list()) == []
-        kept = store.writer()
-        record = kept.publish(record_of(b""))
-        kept.abandon()
+        writer = store.writer()
+        record = writer.publish(record_of(b""))
+        writer.abandon()
         assert list(store.list()) == [record]
 
     def test_a_writer_that_is_done_takes_nothing_more(self, store: Store) -> None:
@@ -260,10 +263,11 @@ class StoreContract:
             with _raises(StoreError, end):
                 writer.publish(record_of(b""))
 
-    def test_a_record_comes_back_as_it_was(self, store: Store) -> None:
+    def test_a_record_comes_back_unchanged(self, store: Store) -> None:
         facts = {
-            "created": 1_700_000_000.25, "call_id": "call_1 \ud800 é", "command": "make\n-j8", "partial": "the disk was full",
-            "produced_bytes": 10**12, "produced_lines": 10**9, "segments": (("stdout", 3), ("stderr", 1)), "shown": ((1, 2), (9, 9)), "kind": "log", "why": ((1, 2, "verdict"),),
+            "created": 1_700_000_000.25, "call_id": "call_1 \ud800 é", "command": "make\n-j8",
+            "partial": "the disk was full", "produced_bytes": 10**12, "produced_lines": 10**9,
+            "segments": (("stdout", 3), ("stderr", 1)), "shown": ((1, 2), (9, 9)), "kind": "log", "why": ((1, 2, "verdict"),),
             "scope": "acme/web",
         }  # fmt: skip
         published = put(store, b"a\nb\n", "My Tool/é", **facts)
@@ -275,16 +279,16 @@ class StoreContract:
         first = put(store, b"same", call_id="1")
         assert put(store, b"same", call_id="2").ref == first.ref
         assert [record.ref for record in store.list()] == [first.ref]
-        other = put(store, b"same", "another")
-        assert other.ref != first.ref
-        store.delete(other.ref)
+        second = put(store, b"same", "another")
+        assert second.ref != first.ref
+        store.delete(second.ref)
         assert content(store, first.ref) == b"same"
 
     def test_the_same_output_again_is_the_newest(self, store: Store) -> None:
         first = put(store, b"same", created=1.0, command="make")
-        other = put(store, b"other", created=2.0)
+        second = put(store, b"other", created=2.0)
         assert put(store, b"same", created=3.0, command="make again").command == "make again"
-        assert [(record.ref, record.created) for record in store.list()] == [(first.ref, 3.0), (other.ref, 2.0)]
+        assert [(record.ref, record.created) for record in store.list()] == [(first.ref, 3.0), (second.ref, 2.0)]
         put(store, b"same", created=2.5, command="late to come")
         assert store.get(first.ref).command == "make again"
 
@@ -308,7 +312,7 @@ class StoreContract:
             Owner("acme/c", 2.0, None, "make c"),
         )
 
-    def test_an_output_that_nobody_had_belongs_to_who_stores_it(self, store: Store) -> None:
+    def test_an_output_without_a_scope_belongs_to_the_first_scope_that_stores_it(self, store: Store) -> None:
         assert put(store, b"same", scope=None, created=1.0).scope is None
         assert put(store, b"same", scope="acme", created=2.0).scope == "acme"
         put(store, b"same", scope=None, created=3.0)
@@ -322,7 +326,7 @@ class StoreContract:
         (record,) = store.list()
         assert sorted(owner.scope for owner in owners(record)) == sorted(scopes)
 
-    def test_the_same_bytes_as_a_part_and_as_a_whole_say_what_they_are_now(self, store: Store) -> None:
+    def test_the_newest_record_of_the_same_bytes_says_whether_they_are_a_part(self, store: Store) -> None:
         part = put(store, b"same", partial="the disk was full", produced_bytes=9)
         if self.pins:
             store.pin(part.ref)
@@ -332,15 +336,15 @@ class StoreContract:
 
     def test_a_second_output_with_the_same_ref_is_refused(self, store: Store) -> None:
         first = put(store, b"first")
-        other = first.sha256[:20] + "0" * 44  # made up: a store does not hash again
-        with _raises(StoreError, other):
-            put(store, b"2", sha256=other)
+        forged_hash = first.sha256[:20] + "0" * 44  # a store does not hash again
+        with _raises(StoreError, forged_hash):
+            put(store, b"2", sha256=forged_hash)
         assert content(store, first.ref) == b"first"
         assert put(store, b"first").ref == first.ref
         assert [record.ref for record in store.list()] == [first.ref]
-        assert put(store, b"2", "another", sha256=other).ref == mint("another", other), "the ref is what counts"
+        assert put(store, b"2", "another", sha256=forged_hash).ref == mint("another", forged_hash), "the ref counts"
 
-    def test_what_is_no_hash_never_becomes_a_name(self, store: Store) -> None:
+    def test_a_wrong_hash_never_becomes_a_name(self, store: Store) -> None:
         for sha256 in ("", "../../x", "A" * 64, "0" * 63, "0" * 65):
             writer = store.writer()
             with _raises(UsageError, sha256):
@@ -356,13 +360,14 @@ class StoreContract:
                     ask(ref)
         assert len(list(store.list())) == 1
 
-    def test_a_ref_that_is_not_there_is_said_to_be_so(self, store: Store) -> None:
+    def test_an_unknown_ref_is_a_ref_error(self, store: Store) -> None:
         for ask in (store.get, store.open, store.delete, store.pin):
             with _raises(RefError):
                 ask("bash-7f3a9c2e41d05b86")
 
-    def test_a_start_that_only_one_has_is_enough(self, store: Store) -> None:
-        record, other = put(store, b"one", "grep"), put(store, b"two", "bash")
+    def test_a_unique_prefix_names_an_output(self, store: Store) -> None:
+        record = put(store, b"one", "grep")
+        second = put(store, b"two", "bash")
         digits = record.ref.rpartition("-")[2]
         for start in ("grep", "grep-", record.ref[:8], record.ref[:-1], digits[:6], digits, record.ref):
             assert store.get(start) == record
@@ -370,9 +375,9 @@ class StoreContract:
         if self.pins:
             store.pin("grep")
         store.delete(digits)
-        assert list(store.list()) == [other]
+        assert list(store.list()) == [second]
 
-    def test_a_start_that_several_have_is_refused(self, store: Store) -> None:
+    def test_an_ambiguous_prefix_is_refused(self, store: Store) -> None:
         records = {put(store, data).ref for data in (b"one", b"two")}
         for ask in (store.get, store.open, store.delete, store.pin):
             with _raises(RefError):
@@ -385,7 +390,7 @@ class StoreContract:
         now = put(store, b"now")  # a record that does not say when is dated
         assert [record.created for record in store.list()] == [now.created, 40.0, 30.5, 20.0, 10.0]
 
-    def test_what_is_deleted_is_gone_and_can_come_again(self, store: Store) -> None:
+    def test_a_deleted_output_is_gone_and_can_be_stored_again(self, store: Store) -> None:
         record = put(store, b"again")
         if self.pins:
             store.pin(record.ref)
@@ -402,7 +407,7 @@ class StoreContract:
         assert blob.read(0, 5) == b"still"
         blob.close()
 
-    def test_a_pin_is_seen_and_can_be_taken_away(self, store: Store) -> None:
+    def test_an_output_can_be_pinned_and_unpinned(self, store: Store) -> None:
         ref = put(store, b"dear").ref
         if not self.pins:
             with _raises(StoreError):
@@ -427,28 +432,28 @@ class StoreContract:
 
     def test_the_record_and_the_bytes_are_opened_at_once(self, store: Store) -> None:
         record = put(store, b"both")
-        found, blob = complete(store).open_record(record.ref)
-        assert (found, blob.read(0, 4)) == (record, b"both")
+        stored_record, blob = complete(store).open_record(record.ref)
+        assert (stored_record, blob.read(0, 4)) == (record, b"both")
         blob.close()
         with _raises(RefError):
             complete(store).open_record("bash-7f3a9c2e41d05b86")
 
-    def test_the_newest_are_some_of_the_listed_and_all_are_counted(self, store: Store) -> None:
+    def test_the_newest_outputs_are_listed_and_all_are_counted(self, store: Store) -> None:
         for created in (1.0, 2.0, 3.0):
             put(store, f"at {created}".encode(), created=created)
         records = [*store.list()]
-        some, total = complete(store).newest(2)
-        assert (len(some), total) == (2, 3)
-        assert all(record in records for record in some)
+        newest, total = complete(store).newest(2)
+        assert (len(newest), total) == (2, 3)
+        assert all(record in records for record in newest)
         assert complete(store).newest() == (records, 3)
 
-    def test_a_notice_is_told_by_its_complete_ref_alone(self, store: Store) -> None:
+    def test_only_a_complete_ref_is_found_in_any_scope(self, store: Store) -> None:
         record = put(store, b"clipped")
         assert complete(store).get_any_scope(record.ref) in (record, None), "None: it would take a listing"
         for ref in ("bash", record.ref[:-1], "bash-7f3a9c2e41d05b86", *HOSTILE_REFS):
             assert complete(store).get_any_scope(ref) is None
 
-    def test_an_output_is_released_by_one_scope_or_the_store_says_that_it_cannot_do_that(self, store: Store) -> None:
+    def test_an_output_is_released_by_one_scope_or_the_store_refuses(self, store: Store) -> None:
         ref = put(store, b"same", scope=default_scope()).ref
         put(store, b"same", scope="acme/other")
         try:
@@ -458,20 +463,20 @@ class StoreContract:
         else:
             assert [owner.scope for owner in owners(store.get(ref))] == ["acme/other"]
 
-    def test_runs_come_back_as_they_were_or_not_at_all(self, store: Store) -> None:
+    def test_runs_come_back_unchanged_or_not_at_all(self, store: Store) -> None:
         run = RunRecord(
             scope=default_scope(), tool="make", created=1.5, outcome="lost", bytes=2, lines=1, reason="full"
         )
         complete(store).remember(run)
         assert [*complete(store).runs()] in ([], [run])
 
-    def test_nothing_is_damaged_and_the_folder_is_one(self, store: Store) -> None:
+    def test_a_new_store_has_no_damage_and_its_folder_exists(self, store: Store) -> None:
         put(store, b"whole")
         assert complete(store).damaged() == []
         folder = complete(store).folder
         assert folder is None or os.path.isdir(folder)
 
-    def test_where_it_is_its_bytes_are(self, store: Store) -> None:
+    def test_the_path_of_an_output_holds_its_bytes(self, store: Store) -> None:
         early = store.where(mint("bash", record_of(b"as a file").sha256))
         path = store.where(put(store, b"as a file").ref)
         assert path == early, "the path of a whole ref is known before it is published"

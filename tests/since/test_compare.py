@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spillover.document.document import Document, Section
 from spillover.errors import SpilloverError
 from spillover.since import compare as module
-from spillover.since.compare import NEW, NUMBERS, SAME, STRETCH, KeySet, compare, make_keys
+from spillover.since.compare import NEW, NUMBERS, PIECE_BYTES, SAME, KeySet, compare, make_keys
 from spillover.source.blob import BothEnds, MemoryBlob, Meter
 
 
@@ -27,8 +27,8 @@ AFTER = b"four 3s\none\ntwo 4\nfive\n\nsix"
 def test_each_line_is_the_same_or_new_or_has_other_numbers_or_is_gone():
     after, before = document(AFTER), document(BEFORE)
     found = compare(after, before)
-    assert (found.new.ranges, found.numbers.ranges, found.gone.ranges) == (((4, 4), (6, 6)), ((3, 3),), ((3, 3),))
-    assert (found.new.lines, found.numbers.lines, found.same, found.gone.lines) == (2, 1, 3, 1)
+    assert (found.new.ranges, found.numbers.ranges, found.removals.ranges) == (((4, 4), (6, 6)), ((3, 3),), ((3, 3),))
+    assert (found.new.lines, found.numbers.lines, found.same_lines, found.removals.lines) == (2, 1, 3, 1)
     assert found.mark(after, 0, after.size)[0].tolist() == [SAME, SAME, NUMBERS, NEW, SAME, NEW]
     assert not found.unchanged
 
@@ -43,13 +43,13 @@ def test_two_runs_that_say_the_same_in_another_order_are_unchanged():
 def test_nothing_is_new_or_gone_of_nothing():
     assert compare(document(b""), document(b"")).unchanged
     assert compare(document(b"a\n"), document(b"")).new.lines == 1
-    assert compare(document(b""), document(b"a\nb\n")).gone.ranges == ((1, 2),)
+    assert compare(document(b""), document(b"a\nb\n")).removals.ranges == ((1, 2),)
 
 
 def test_a_line_longer_than_a_block_is_one_line():
-    long = b"word " * (module.BLOCK // 4)
+    long = b"word " * (module.BLOCK_BYTES // 4)
     found = compare(document(b"q\n" + long + b"\nb\n"), document(long + b"\nc"))
-    assert (found.new.ranges, found.gone.ranges, found.same) == (((1, 1), (3, 3)), ((2, 2),), 1)
+    assert (found.new.ranges, found.removals.ranges, found.same_lines) == (((1, 1), (3, 3)), ((2, 2),), 1)
 
 
 def test_where_new_lines_are_many_is_known_by_cells():
@@ -80,9 +80,9 @@ def test_the_size_of_a_block_makes_no_difference(monkeypatch):
     )
     results = set()
     for size in (64, 4_096, 1 << 20):
-        monkeypatch.setattr(module, "BLOCK", size)
+        monkeypatch.setattr(module, "BLOCK_BYTES", size)
         compared = compare(one, other)
-        results.add((compared.new, compared.numbers, compared.gone, compared.lines, compared.lines_before))
+        results.add((compared.new, compared.numbers, compared.removals, compared.lines, compared.lines_before))
     assert len(results) == 1
     assert results.pop()[2].lines > 0
 
@@ -111,10 +111,14 @@ def test_counts_add_up_and_a_line_that_was_there_is_the_same(after, before, ende
     tail = b"\n" * ended
     one, other = document(b"\n".join(after) + tail), document(b"\n".join(before) + tail)
     whole = compare(one, other)
-    assert whole.new.lines + whole.numbers.lines + whole.same == one.lines
+    assert whole.new.lines + whole.numbers.lines + whole.same_lines == one.lines
     marks = whole.mark(one, 0, one.size)[0].tolist()
     assert len(marks) == one.lines
-    assert [marks.count(kind) for kind in (NEW, NUMBERS, SAME)] == [whole.new.lines, whole.numbers.lines, whole.same]
+    assert [marks.count(kind) for kind in (NEW, NUMBERS, SAME)] == [
+        whole.new.lines,
+        whole.numbers.lines,
+        whole.same_lines,
+    ]
     assert compare(one, one).unchanged
     known = {line for line in before if line}
     assert all(mark == SAME for mark, line in zip(marks, after, strict=False) if line in known)
@@ -214,7 +218,7 @@ def test_a_key_does_not_depend_on_what_stands_around_the_line():
 
 
 def test_a_line_longer_than_a_stretch_has_one_key():
-    long = b"x1 " * STRETCH
+    long = b"x1 " * PIECE_BYTES
     content, _ = make_keys(long + b"\nshort\n" + long + b"y\n" + long + b"\n")
     assert len(content) == 4
     assert content[0] == content[3] != content[2]

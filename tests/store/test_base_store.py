@@ -83,7 +83,7 @@ class TestSevenMethods(StoreContract):
 class TestSevenMethodsInOneScope(StoreContract):
     # These need several scopes, and this is the view of one.
     test_the_same_output_of_two_scopes_belongs_to_both_each_with_its_own_call = None
-    test_an_output_that_nobody_had_belongs_to_who_stores_it = None
+    test_an_output_without_a_scope_belongs_to_the_first_scope_that_stores_it = None
     test_scopes_that_store_the_same_output_at_once_all_have_it = None
 
     @pytest.fixture

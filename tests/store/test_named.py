@@ -39,7 +39,7 @@ class TestNamedStore(StoreContract):
     def store(self, tmp_path):
         return NamedStore(tmp_path / "named", names=name, shape=r"tool_\w+")
 
-    def test_where_it_is_its_bytes_are(self, store):
+    def test_the_path_of_an_output_holds_its_bytes(self, store):
         """Unlike in the contract, the path is not known in advance: a name is given when its output is published."""
         path = store.where(put(store, b"as a file").ref)
         assert os.path.dirname(path) == store.root

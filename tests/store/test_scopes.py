@@ -243,7 +243,7 @@ def test_a_clip_that_fits_never_looks_for_its_scope(monkeypatch):
 NOT_HERE = dict.fromkeys(
     (  # these need several scopes, and this is the view of one
         "test_the_same_output_of_two_scopes_belongs_to_both_each_with_its_own_call",
-        "test_an_output_that_nobody_had_belongs_to_who_stores_it",
+        "test_an_output_without_a_scope_belongs_to_the_first_scope_that_stores_it",
         "test_scopes_that_store_the_same_output_at_once_all_have_it",
     )
 )
@@ -277,7 +277,7 @@ class TestInAFolder(OneScope):
 
 
 class TestUnderNames(OneScope):
-    test_where_it_is_its_bytes_are = None  # a NamedStore knows the path only after publishing
+    test_the_path_of_an_output_holds_its_bytes = None  # a NamedStore knows the path only after publishing
 
     def inner(self, tmp_path):
         return NamedStore(tmp_path / "named", names=lambda record: f"out_{record.sha256[:20]}", shape=r"out_\w+")

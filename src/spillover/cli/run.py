@@ -61,7 +61,7 @@ def filter_stdin(arguments: argparse.Namespace) -> int:
         intake.abandon()
         raise
     clip = pipeline.finish(intake, call).clip
-    record_run(call, clip, intake.held)
+    record_run(call, clip, intake.buffer)
     if arguments.json:
         write_json(clip.as_dict())
     else:

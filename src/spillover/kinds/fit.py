@@ -268,7 +268,7 @@ def _select_by_kind(document: Document, fill: Fill, call: Call, earlier: Earlier
 
     room, keep, form = Room(fill), call.settings.keep, call.settings.form
     spans: Sequence[Span] | None = None
-    if earlier is not None and earlier.compared is not None and earlier.compared.same:
+    if earlier is not None and earlier.compared is not None and earlier.compared.same_lines:
         spans = news.select(document, room, call, earlier)
     if spans is None and form is not None and keep in form.cuts:
         spans = form.cuts[str(keep)](call.limits)(document, fill) or None

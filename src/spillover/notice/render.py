@@ -208,8 +208,8 @@ def describe_comparison(earlier: Earlier, wording: Wording, tier: int) -> str:
         "earlier": ref,
         "new": f"{new:,}" if tier == LAST_TIER else lines_of(new),
         "numbers": f"{compared.numbers.lines:,}",
-        "same": f"{compared.same:,}",
-        "gone": f"{compared.gone.lines:,}",
+        "same": f"{compared.same_lines:,}",
+        "gone": f"{compared.removals.lines:,}",
         "times": "" if compared.lines == compared.lines_before else times,
     }
     if compared.unchanged:

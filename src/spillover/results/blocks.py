@@ -485,12 +485,12 @@ def _measure_need(intake: Intake, call: Call) -> int:
     parts = _count_parts(call.limits)
     if intake.overflowed:
         return parts * 2
-    text, frames = visible(call.settings, intake.held)
+    text, frames = visible(call.settings, intake.buffer)
     if frames:  # its notice comes on top: it is cut to its share, as what overflows is
         return parts * 2
     size = {
         "lines": count_lines(text),
-        "bytes": max(len(intake.held), len(text.encode())),
+        "bytes": max(len(intake.buffer), len(text.encode())),
         "chars": len(text),
         "tokens": call.settings.count(text) if call.limits.tokens else 0,
     }

@@ -80,9 +80,9 @@ def _answer(
     compared = compare(document, before)
     head = "\n".join([*filter(None, notes), f"[{since_line(record.ref, record_before.ref, compared)}]"])
     additions = _rows("+", compared.new, document)
-    removals = _rows("-", compared.gone, before)
+    removals = _rows("-", compared.removals, before)
     changes = _rows("~", compared.numbers, document)
-    total = compared.new.lines + compared.gone.lines + compared.numbers.lines
+    total = compared.new.lines + compared.removals.lines + compared.numbers.lines
 
     def rows(count: int) -> list[_Row]:
         return [*additions[:count], *removals[: -(-count // NEW_TO_GONE)], *changes[: -(-count // NEW_TO_NUMBERS)]]

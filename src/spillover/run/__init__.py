@@ -72,7 +72,7 @@ def run(
         seconds=time.monotonic() - finished,
     )
     if not is_retrieval(call.tool, call.command or None):
-        record_run(call, clip, intake.held, exit_code=end.exit_code, seconds=finished - started)
+        record_run(call, clip, intake.buffer, exit_code=end.exit_code, seconds=finished - started)
     if end.signals and not command.interactive:
         signal.raise_signal(end.signals[0])  # what we passed on was for this program too, whose handlers are back
     stream_bytes = {"stdout": 0, "stderr": 0}

@@ -384,7 +384,7 @@ class FilterCapture:
             thread.join(max(0.0, until - time.monotonic()))
         running = {int(thread.name) for thread in self.threads if thread.is_alive()}
         codes = self._read_exit_codes()
-        printed_data = None if printed.overflowed else printed.held
+        printed_data = None if printed.overflowed else printed.buffer
         inputs = []
         for number, pipe in enumerate(self.pipes):
             exits = tuple(
@@ -402,7 +402,7 @@ class FilterCapture:
         self, intake: Intake, call: Call, pipe: Pipe, exits: tuple[tuple[str, int], ...], printed: bytes | None
     ) -> FilteredInput:
         intake.finish()
-        if not intake.bytes or (not intake.overflowed and printed is not None and intake.held in printed):
+        if not intake.bytes or (not intake.overflowed and printed is not None and intake.buffer in printed):
             intake.abandon()
             return FilteredInput(pipe.filters, exits)
         from spillover.kinds.cut import keep
@@ -559,7 +559,7 @@ def _raw_if_harmless(intake: Intake, call: Call) -> Call:
 
     It may not where characters in it are invisible, or a line reads like a notice of ours.
     """
-    data = b"" if intake.overflowed else intake.held
+    data = b"" if intake.overflowed else intake.buffer
     if (is_plain(data) and _is_utf8(data)) or has_invisible(data) or call.compares or call.settings.redact != "off":
         return call
     guard = notice_guard(call.settings)

@@ -124,7 +124,7 @@ NEEDS_TRUST = "a project may only lower limits and choose keep; to allow more, r
 
 
 def profile_package() -> Any:
-    """Return `spillover.profiles`, imported on first use: profiles are built from settings, so they import this package."""
+    """Return `spillover.profiles`, imported on first use, since it imports the settings."""
     return import_module("spillover.profiles")
 
 

@@ -284,7 +284,7 @@ class Settings(OptionsStruct, frozen=True, kw_only=True, dict=True):
         return rule is not None and rule.leaves_alone and rule.uncut is None
 
     def for_retrieval(self) -> Settings:
-        """Return the settings for reading a stored output, in our own words, with limits that have room for a notice."""
+        """Return the settings for reading a stored output: our own words, and limits with room for a notice."""
         if self.form is None:
             return self
         return replace(
@@ -482,7 +482,7 @@ class Call(Struct, frozen=True):
             self.budget.release(promise)
 
     def for_retrieval(self) -> Call:
-        """Return the call for reading a stored output, in our own words, with limits that have room for a notice."""
+        """Return the call for reading a stored output: our own words, and limits with room for a notice."""
         if self.settings.form is None:
             return self
         return replace(self, settings=self.settings.for_retrieval(), limits=self.limits.with_room(), trigger=None)

@@ -181,7 +181,7 @@ def _read_named(path: str, name: str, users: tuple[int, int] | None) -> ConfigFi
 def _find_projects(
     folder: str, environ: Mapping[str, str], uid: int, users: tuple[int, int] | None
 ) -> tuple[ConfigFile | None, list[Ignored]]:
-    """Return the nearest file that may be used, and the ignored ones. An error in an untrusted file stops no command."""
+    """Return the nearest file that may be used, and the ignored ones. An untrusted file never stops a command."""
     ignored: list[Ignored] = []
     for path in candidates(folder, environ):
         small = read_small(path, uid=uid)
@@ -219,8 +219,8 @@ class SmallFile(Struct, frozen=True):
 def read_small(path: str, *, uid: int | None, links: bool = False, dir_fd: int | None = None) -> SmallFile | None:
     """Read the file at this path if it is regular, small, and writable only by `uid` and root; None if there is none.
 
-    All checks are on the open descriptor, so that swapping the file meanwhile changes nothing. Without a `uid`, the file
-    may be anybody's: the user has named it.
+    All checks are on the open descriptor, so that swapping the file meanwhile changes nothing. Without a `uid`, anybody
+    may own the file: the user has named it.
     """
     try:
         fd = os.open(path, _OPEN if links else _OPEN | os.O_NOFOLLOW, dir_fd=dir_fd)

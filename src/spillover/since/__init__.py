@@ -10,55 +10,56 @@ from spillover.document.document import Document
 
 
 class LineRanges(Struct, frozen=True):
-    """Lines of one output that the other does not have: how many, which ones, and where in its bytes they are many."""
+    """Lines of one output that the other does not have: their number, their ranges, and their density."""
 
     lines: int
-    ranges: tuple[tuple[int, int], ...]  # line numbers from 1, first to last; the first of them only
-    cells: tuple[int, ...]  # how many of them begin in each CELL of bytes
+    ranges: tuple[tuple[int, int], ...]  # (first line, last line) from 1, of the first MAX_RANGES ranges
+    cells: tuple[int, ...]  # lines that begin in each CELL_BYTES of the output
 
 
 class Compared(Struct, frozen=True):
-    """What became of an output since an earlier one. `new`, `numbers` and `same` add up to its lines."""
+    """The differences of an output from an earlier one."""
 
     new: LineRanges
     numbers: LineRanges  # lines that differ from lines of the earlier output in numbers only
-    gone: LineRanges  # lines of the earlier output that the new one does not have, not even with other numbers
+    removals: LineRanges  # lines of the earlier output that the new one does not have, not even with other numbers
     lines: int
     lines_before: int
-    before: Any  # the `Shapes` of the earlier output: they take numpy, and this module does not
+    before: Any  # the `Shapes` of the earlier output: they need numpy, which this module does not load
 
     @property
-    def same(self) -> int:
+    def same_lines(self) -> int:
+        """The number of lines that both outputs have."""
         return self.lines - self.new.lines - self.numbers.lines
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """How many new lines begin in each CELL of the output; where none is new, lines with other numbers."""
+        """The new lines that begin in each CELL_BYTES of the output; if none is new, the lines with other numbers."""
         return self.new.cells if self.new.lines else self.numbers.cells
 
     @property
     def unchanged(self) -> bool:
-        """Whether both outputs say the same: nothing new, nothing gone, and no other numbers."""
-        return not (self.new.lines or self.numbers.lines or self.gone.lines)
+        """Whether the outputs have the same lines, with the same numbers."""
+        return not (self.new.lines or self.numbers.lines or self.removals.lines)
 
     def mark(self, document: Document, start: int, end: int) -> tuple[Any, Any]:
-        """Return SAME, NUMBERS or NEW for each line in these bytes, which are whole lines, and its content key."""
+        """Return the mark (SAME, NUMBERS or NEW) and the content key of each line in a range of whole lines."""
         marks: tuple[Any, Any] = self.before.mark(document, start, end)
         return marks
 
 
 class Earlier(Struct, frozen=True):
-    """An earlier output. `compared` is None until both are there, and stays None where they cannot be compared."""
+    """An earlier output. `compared` is None before the comparison, and if the outputs cannot be compared."""
 
     ref: str
-    ending: str = ""  # how that run ended, where it was named by "last" or "good"
+    ending: str = ""  # the exit code of the run, if it was found by "last" or "good"
     reason: str = ""  # why it cannot be compared
     document: Document | None = None
     compared: Compared | None = None
 
     @property
     def is_repeated(self) -> bool:
-        """Whether the output says the same as the earlier one."""
+        """Whether the output repeats the earlier one."""
         return self.compared is not None and self.compared.unchanged
 
     def close(self) -> None:

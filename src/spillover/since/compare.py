@@ -1,4 +1,4 @@
-"""Two outputs compared by the shapes of their lines: what is new, the same or gone, and what has other numbers.
+"""Compare two outputs by the shapes of their lines: new, removed and same lines, and lines with other numbers.
 
 The shape of a line is what is left of it without everything that differs from one run to the next, as two keys of 64
 bits. Its content key sees through times, durations, sizes, addresses, hashes, ids, counters, ports, process ids,
@@ -7,7 +7,7 @@ say the same; lines that share only the wording key differ in numbers that mean 
 
 Lines are compared as sets: neither their order nor how often one comes makes a difference, since parallel work prints
 in any order. Three passes, a block at a time: over the earlier output for its shapes, over the new one, and over the
-earlier one again for what is gone. The same two outputs give the same answer, whatever pieces they arrived in.
+earlier one again for removed lines. The result does not depend on the pieces in which the outputs arrived.
 """
 
 from __future__ import annotations
@@ -22,31 +22,37 @@ from spillover.document.document import Document
 from spillover.errors import SpilloverError
 from spillover.since import Compared, LineRanges
 
-Array: TypeAlias = Any  # of numpy; its own types say little about what is in one
+Array: TypeAlias = Any  # of numpy, whose own types are too general to help
 
-#: What a line is, against the earlier output.
-SAME, NUMBERS, NEW = 0, 1, 2
-#: Bytes read at once; of a line that is longer, a piece at a time. With more, more memory is taken.
-BLOCK = 1 << 20
-#: Bytes whose shapes are worked out at once, in the processor's cache. A longer line has a key for each piece.
-STRETCH = 1 << 16
-#: New lines are counted for each cell of this many bytes: larger cells tell less about where they are.
-CELL = 1 << 14
-#: Ranges of lines that are named, with more in more memory; all lines are counted.
+#: The marks of a line, compared with the earlier output.
+SAME = 0
+NUMBERS = 1
+NEW = 2
+#: Bytes read at once; more take more memory. A longer line is read a piece at a time.
+BLOCK_BYTES = 1 << 20
+#: Bytes whose keys are made at once; more leave the processor's cache. A longer line has a key for each piece.
+PIECE_BYTES = 1 << 16
+#: Bytes of a cell, for which new lines are counted; with larger cells, their places are less exact.
+CELL_BYTES = 1 << 14
+#: Ranges of lines that are returned; more take more memory. All lines are counted.
 MAX_RANGES = 1_000
-#: Different lines of one output that are compared: 64 MiB of keys.
+#: Different lines of an output that can be compared; more take more memory, 64 MiB for these.
 MAX_KEYS = 1 << 22
-#: Keys that wait, at least, before they are sorted in: with fewer, they are sorted more often.
+#: New keys that wait, at least, before they are sorted in; with fewer, they are sorted more often.
 WAITING_KEYS = 1 << 16
 
 
 def compare(document: Document, before: Document) -> Compared:
     """Compare an output with an earlier one; SpilloverError where they have too many different lines."""
-    earlier, later = Shapes(), Shapes()
+    earlier = Shapes()
+    later = Shapes()
     for content, wording, _ in _read_all(before):
         earlier.add(content, wording)
-    new, numbers, gone = _Tally(document), _Tally(document), _Tally(before)
-    lines = lines_before = 0
+    new = _Tally(document)
+    numbers = _Tally(document)
+    removals = _Tally(before)
+    lines = 0
+    lines_before = 0
     for content, wording, starts in _read_all(document):
         later.add(content, wording)
         marks = earlier.judge(content, wording)
@@ -54,13 +60,13 @@ def compare(document: Document, before: Document) -> Compared:
         numbers.add(marks == NUMBERS, starts)
         lines += len(content)
     for content, wording, starts in _read_all(before):
-        gone.add(later.judge(content, wording) == NEW, starts)
+        removals.add(later.judge(content, wording) == NEW, starts)
         lines_before += len(content)
-    return Compared(new.ranges(), numbers.ranges(), gone.ranges(), lines, lines_before, earlier)
+    return Compared(new.ranges(), numbers.ranges(), removals.ranges(), lines, lines_before, earlier)
 
 
 class Shapes:
-    """The lines of an output, by their shapes."""
+    """The shapes of the lines of an output."""
 
     __slots__ = ("contents", "wordings")
 
@@ -73,14 +79,14 @@ class Shapes:
         self.wordings.add(wording)
 
     def judge(self, content: Array, wording: Array) -> Array:
-        """Return the mark of each line against the lines that were added; a blank one is the same anywhere."""
+        """Return the mark of each line, compared with the added lines; a blank line is always SAME."""
         marks = np.zeros(len(content), dtype=np.uint8)
         unknown = np.flatnonzero((content != 0) & ~self.contents.contain(content))
         marks[unknown] = np.where(self.wordings.contain(wording[unknown]), NUMBERS, NEW)
         return marks
 
     def mark(self, document: Document, start: int, end: int) -> tuple[Array, Array]:
-        """Return the mark and the content key of each line in these bytes, which are whole lines."""
+        """Return the mark and the content key of each line in a range of whole lines."""
         marks = [np.zeros(0, np.uint8)]
         keys = [np.zeros(0, np.uint64)]
         for content, wording, _ in _read_shapes(document, start, end):
@@ -100,14 +106,14 @@ class KeySet:
         self._waits = 0
 
     def add(self, keys: Array) -> None:
-        """Add keys, in any order and as often as they come; SpilloverError for more than MAX_KEYS different ones."""
+        """Add keys, in any order and with repeats; SpilloverError for more than MAX_KEYS different ones."""
         self._waiting.append(keys)
         self._waits += len(keys)
         if self._waits >= max(WAITING_KEYS, len(self._keys)):
             self._sort()
 
     def contain(self, keys: Array) -> Array:
-        """Return whether each of these keys was added."""
+        """Return a boolean for each key: whether it was added."""
         self._sort()
         if not len(self._keys):
             return np.zeros(len(keys), dtype=bool)
@@ -119,7 +125,8 @@ class KeySet:
             return
         # numpy's `unique` hashes what it gets, which takes ten times as long and several times the memory.
         keys = np.concatenate([self._keys, *self._waiting])
-        self._waiting, self._waits = [], 0
+        self._waiting = []
+        self._waits = 0
         keys.sort()
         self._keys = keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
         if len(self._keys) > MAX_KEYS:
@@ -127,22 +134,22 @@ class KeySet:
 
 
 class _Tally:
-    """Lines with one mark, as they come: how many, in which ranges, and in which cells."""
+    """Counts the lines with one mark: all of them, by range, and by cell."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._cells = np.zeros(-(-document.size // CELL), dtype=np.int64)
+        self._cells = np.zeros(-(-document.size // CELL_BYTES), dtype=np.int64)
         self._lines = 0
         self._ranges: list[tuple[int, int]] = []
         self._full = False
 
     def add(self, flags: Array, starts: Array) -> None:
-        """Count the lines with a flag, of the next lines; `starts`: where each line begins."""
+        """Count the next lines that have a flag; `starts` are the offsets of all of them."""
         rows = np.flatnonzero(flags)
         if not len(rows):
             return
         self._lines += len(rows)
-        self._cells += np.bincount(starts[rows] // CELL, minlength=len(self._cells))
+        self._cells += np.bincount(starts[rows] // CELL_BYTES, minlength=len(self._cells))
         if self._full:
             return
         first = self._document.number(int(starts[0]))
@@ -163,7 +170,7 @@ class _Tally:
 
 
 def _read_all(document: Document) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield the shapes of all lines: of both ends, where the middle was not kept."""
+    """Yield the shapes of all lines; of both ends if the middle was not stored."""
     opens, closes = document.gap
     if opens >= closes:
         opens = closes = document.size
@@ -172,14 +179,14 @@ def _read_all(document: Document) -> Iterator[tuple[Array, Array, Array]]:
 
 
 def _read_shapes(document: Document, start: int, end: int) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield the shapes of the lines in these bytes, many at a time: both keys, and where each line begins."""
+    """Yield the shapes of the lines in a range, many at a time: content keys, wording keys and offsets."""
     at = start
     while at < end:
-        data = document.blob.read(at, min(end, at + BLOCK))
+        data = document.blob.read(at, min(end, at + BLOCK_BYTES))
         if not data:  # it cannot be read
             return
         whole = len(data) if at + len(data) >= end else data.rfind(b"\n") + 1
-        if not whole or (len(data) >= BLOCK and b"\n" not in data):
+        if not whole or (len(data) >= BLOCK_BYTES and b"\n" not in data):
             long, stop = _read_long_line(document, at, end)
             yield (*long.keys(), np.array([at]))
             at = stop
@@ -195,10 +202,10 @@ def _read_shapes(document: Document, start: int, end: int) -> Iterator[tuple[Arr
 
 
 def _read_long_line(document: Document, at: int, end: int) -> tuple[LongLine, int]:
-    """Read a line that is longer than a block; return its shape, and where it ends."""
+    """Read a line that is longer than a block; return its shape and its end."""
     long = LongLine()
     while at < end:
-        data = document.blob.read(at, min(end, at + STRETCH))
+        data = document.blob.read(at, min(end, at + PIECE_BYTES))
         if not data:
             return long, end
         piece, newline, _ = data.partition(b"\n")
@@ -224,9 +231,9 @@ _HEX = _table(_DIGITS, "abcdefABCDEF")
 #: A word of digits and these, a digit first, is a duration, a size or a part of a time: 12ms, 1m30s, 64KiB, 02T15, 59Z.
 _UNITS = _table(_DIGITS, "hmsunKMGTkiBZ")
 _BLANK = _table(" \t\r")
-#: What ends a path.
+#: The bytes that end a path.
 _ENDS_PATH = _table(" \t\n\"'<>|`,;()[]{}")
-#: A number that is followed by one of these words, or that follows one of the others, is not what a line says.
+#: A number before one of these units, or after one of these names, varies from run to run.
 UNITS_BEHIND = tuple(
     b"s ms us ns sec secs second seconds min mins minute minutes h hour hours B KB MB GB kB KiB MiB GiB bytes".split()
 )
@@ -234,14 +241,14 @@ NAMES_BEFORE = tuple(b"pid PID port Port process Process thread Thread worker Wo
 MONTHS = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 DAYS = b"Mon Tue Wed Thu Fri Sat Sun".split()
 LONGEST_NAME = max(map(len, (*UNITS_BEHIND, *NAMES_BEFORE)))
-#: A whole number of this many digits is an id, a process or a port; with fewer it says something.
-LONG_NUMBER = 5
-#: A word of this many hexadecimal digits, letters among them, is a hash.
-SHORTEST_HASH = 7
-#: How far what makes a number a part of a time or a hash reaches to its neighbours: 2024-01-02T03:04:05.678+00:00.
-CHAIN = 6
+#: Digits from which a whole number is an id, a process or a port; with fewer, more real changes are ignored.
+MIN_ID_DIGITS = 5
+#: Hexadecimal digits, letters among them, from which a word is a hash; with fewer, more words are ignored.
+MIN_HASH_DIGITS = 7
+#: Neighbours in a row that one part of a time or a hash makes variable too; with fewer, the end of a long time stays.
+MAX_CHAIN_PARTS = 6
 TEMPORARY = (b"/tmp/", b"/var/folders/", b"\\Temp\\")
-_ANY = 1  # stands for a hidden range; no view has this byte
+_ANY = 1  # the byte for a masked range; no view has it
 
 
 def _encode_names(names: Sequence[bytes]) -> Array:
@@ -257,12 +264,12 @@ _NAME_CODES = _encode_names((*NAMES_BEFORE, *MONTHS))
 
 
 def make_keys(view: bytes) -> tuple[Array, Array]:
-    """Return both keys of each line of a view, which ends with a newline: content and wording, 0 for a blank line."""
+    """Return the content keys and the wording keys of the lines of a view; 0 for a blank line."""
     contents = [np.zeros(0, np.uint64)]
     wordings = [np.zeros(0, np.uint64)]
     at = 0
     while at < len(view):
-        end = view.rfind(b"\n", at, at + STRETCH) + 1
+        end = view.rfind(b"\n", at, at + PIECE_BYTES) + 1
         if end:
             content, wording = _make_keys(view[at:end])
         else:
@@ -277,7 +284,7 @@ def make_keys(view: bytes) -> tuple[Array, Array]:
 
 
 class LongLine:
-    """The keys of a line that is never in memory as a whole, made of the keys of its pieces."""
+    """The keys of a line that is never in memory as a whole, from the keys of its pieces."""
 
     __slots__ = ("content", "wording")
 
@@ -287,8 +294,8 @@ class LongLine:
 
     def add(self, piece: bytes) -> None:
         """Add the next piece, which has no newline in it."""
-        for at in range(0, len(piece), STRETCH):
-            content, wording = _make_keys(piece[at : at + STRETCH] + b"\n")
+        for at in range(0, len(piece), PIECE_BYTES):
+            content, wording = _make_keys(piece[at : at + PIECE_BYTES] + b"\n")
             self.content = hash((self.content, int(content[0])))
             self.wording = hash((self.wording, int(wording[0])))
 
@@ -300,22 +307,23 @@ class LongLine:
 def _make_keys(view: bytes) -> tuple[Array, Array]:
     data = np.frombuffer(view, dtype=np.uint8)
     edges = np.flatnonzero(np.diff(np.frombuffer(view.translate(_WORD), dtype=np.int8), prepend=np.int8(0)))
-    begin, end = edges[::2], edges[1::2]  # a view ends with a newline, so words come in pairs of edges
+    begin = edges[::2]  # a view ends with a newline, so words come in pairs of edges
+    end = edges[1::2]
     digits = _count_in(view, _DIGIT, begin, end)
-    numeric = np.flatnonzero(digits)  # words with a digit in them: little else is ever seen through
+    numeric = np.flatnonzero(digits)  # words with a digit in them: few others vary from run to run
     variable, number = _judge(view, data, begin, end, numeric, digits[numeric])
-    hidden = np.zeros(len(begin), dtype=bool)
-    hidden[numeric[variable]] = True
-    _hide_dates(data, begin, end, hidden)
-    names = _find_temporary(view, begin, digits > 0, hidden)
+    mask = np.zeros(len(begin), dtype=bool)
+    mask[numeric[variable]] = True
+    _hide_dates(data, begin, end, mask)
+    names = _find_temporary(view, begin, digits > 0, mask)
     blank = np.frombuffer(view.translate(_BLANK), dtype=bool)
-    content = _hash(data, *_join(data, begin[hidden], end[hidden], names), blank)
-    hidden[numeric[number]] = True
-    return content, _hash(data, *_join(data, begin[hidden], end[hidden], names), blank)
+    content = _hash(data, *_join(data, begin[mask], end[mask], names), blank)
+    mask[numeric[number]] = True
+    return content, _hash(data, *_join(data, begin[mask], end[mask], names), blank)
 
 
 def _join(data: Array, begin: Array, end: Array, names: Array) -> tuple[Array, Array]:
-    """Join hidden words to ranges: a time or a number with its fraction is one, and so is a temporary name."""
+    """Join masked words to ranges: a time, a number with its fraction, a temporary name."""
     if len(names):
         outside = ~_within(begin, names[:, 0], names[:, 1])
         begin, end = np.concatenate((begin[outside], names[:, 0])), np.concatenate((end[outside], names[:, 1]))
@@ -328,7 +336,7 @@ def _join(data: Array, begin: Array, end: Array, names: Array) -> tuple[Array, A
 
 
 def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, digits: Array) -> tuple[Array, Array]:
-    """Tell which words with digits vary from run to run, and which are whole numbers: a boolean each."""
+    """Return two booleans for each word with digits: whether it varies from run to run, and whether it is a number."""
     first, behind = begin[numeric], end[numeric]
     size = behind - first
     padded = np.concatenate((np.full(3, 10, np.uint8), data, np.full(3, 10, np.uint8)))  # edges have neighbours, too
@@ -340,7 +348,7 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, d
     before, after = at(first, -1), at(behind, 0)
     hexadecimal = _count_in(view, _HEX, first, behind) == size
     starts_with_digit = (at(first, 0) >= ord("0")) & (at(first, 0) <= ord("9"))
-    variable = (number & (size >= LONG_NUMBER)) | (~number & hexadecimal & (size >= SHORTEST_HASH))
+    variable = (number & (size >= MIN_ID_DIGITS)) | (~number & hexadecimal & (size >= MIN_HASH_DIGITS))
     variable |= (at(first, 0) == ord("0")) & (at(first, 1) == ord("x"))  # 0x…
     variable |= ~number & starts_with_digit & (_count_in(view, _UNITS, first, behind) == size)
     # gw3 is a worker of pytest
@@ -366,10 +374,10 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, d
         pair = clock | date | counter
         variable[:-1] |= pair
         variable[1:] |= pair | port
-        # What stands beside a part of a time, of a duration or of a hash, and looks like another part of it, is one.
+        # A neighbour of a part of a time, a duration or a hash is a part of it too, if it looks like one.
         part = number | (hexadecimal & (size == 4))
         in_chain = _JOINT[joint]
-        for _ in range(CHAIN):
+        for _ in range(MAX_CHAIN_PARTS):
             onward = in_chain & part[1:] & variable[:-1] & ~variable[1:]
             back = in_chain & part[:-1] & variable[1:] & ~variable[:-1]
             if not (onward.any() or back.any()):
@@ -380,7 +388,7 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, d
 
 
 def _is_near(view: bytes, begin: Array, end: Array, numeric: Array) -> Array:
-    """Tell which words stand before a unit, or behind a name that is followed by a number of no meaning."""
+    """Return a boolean for each word: whether it stands before a unit, or after a name in NAMES_BEFORE."""
     data = np.frombuffer(view, dtype=np.uint8)
     behind = np.minimum(numeric + 1, len(begin) - 1)
     ahead = np.maximum(numeric - 1, 0)
@@ -402,20 +410,20 @@ def _is_near(view: bytes, begin: Array, end: Array, numeric: Array) -> Array:
     return near
 
 
-def _hide_dates(data: Array, begin: Array, end: Array, hidden: Array) -> None:
-    """Hide the name of a month before a day, and the name of a day before that: Tue Nov 17."""
+def _hide_dates(data: Array, begin: Array, end: Array, mask: Array) -> None:
+    """Mask the name of a month before a masked day, and the name of a weekday before that: Tue Nov 17."""
     short = np.flatnonzero((end - begin == 3) & (data[begin] < ord("a")) & (data[begin] >= ord("A")))  # and a capital
     for names in (MONTHS, DAYS):
         codes = (data[begin[short]].astype(np.uint32) << 16) | (data[begin[short] + 1].astype(np.uint32) << 8)
         words = short[np.isin(codes | data[begin[short] + 2], [int.from_bytes(name, "big") for name in names])]
         words = words[words + 1 < len(begin)]
         gap = begin[words + 1] - end[words]
-        follow = hidden[words + 1] & (gap <= 2) & (data[begin[words + 1] - 1] == ord(" "))
-        hidden[words[follow & ((gap == 1) | (data[end[words]] == ord(" ")) | (data[end[words]] == ord(",")))]] = True
+        follow = mask[words + 1] & (gap <= 2) & (data[begin[words + 1] - 1] == ord(" "))
+        mask[words[follow & ((gap == 1) | (data[end[words]] == ord(" ")) | (data[end[words]] == ord(",")))]] = True
 
 
-def _find_temporary(view: bytes, begin: Array, numeric: Array, hidden: Array) -> Array:
-    """Find the names right below a temporary folder, and hide words with digits that follow in the path."""
+def _find_temporary(view: bytes, begin: Array, numeric: Array, mask: Array) -> Array:
+    """Return the ranges of names right below a temporary folder; mask words with digits in the rest of their paths."""
     names = [np.empty((0, 2), np.int64)]
     for folder in TEMPORARY:
         if folder not in view:
@@ -430,21 +438,21 @@ def _find_temporary(view: bytes, begin: Array, numeric: Array, hidden: Array) ->
         slashes = np.append(np.flatnonzero((data == ord("/")) | (data == ord("\\"))), len(data))
         upto = np.minimum(slashes[np.searchsorted(slashes, first)], last)
         names.append(np.stack((first, upto), axis=1)[upto > first])
-        hidden |= numeric & _within(begin, first, last)
+        mask |= numeric & _within(begin, first, last)
     if len(names) == 1:
         return names[0]
     return np.unique(np.concatenate(names), axis=0)
 
 
 def _within(places: Array, first: Array, last: Array) -> Array:
-    """Tell which places are in one of these ranges, which are in order of where they begin and may overlap."""
+    """Return a boolean for each place: whether it is in a range; ranges are sorted by start and may overlap."""
     reach = np.maximum.accumulate(last)
     at = np.searchsorted(first, places, side="right") - 1
     return (at >= 0) & (places < reach[np.maximum(at, 0)])
 
 
 def _hash(data: Array, begin: Array, end: Array, blank: Array) -> Array:
-    """Return a key for each line, without blanks, and with one byte for each hidden range; 0 for an empty line."""
+    """Return a key for each line, without blanks and with one byte for each masked range; 0 for an empty line."""
     change = np.zeros(len(data) + 1, dtype=np.int8)
     change[begin + 1] += 1
     change[end] -= 1

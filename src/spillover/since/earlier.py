@@ -1,6 +1,6 @@
-"""The earlier run of the same command: the newest one, the newest good one, or one that is named.
+"""Find the earlier run to compare with: the newest of the same command, the newest good one, or one by its name.
 
-Nothing here fails the call: what cannot be found or opened is a reason that the notice gives.
+Nothing here fails the call: if a run cannot be found or opened, the notice gives the reason.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from spillover.settings.settings import Call
 from spillover.since import Earlier
 from spillover.store.scopes import working_folder
 
-#: The newest run of the same command; the newest that ended with exit code 0; the same, without a reason if none did.
-LAST, GOOD, GOOD_IF_ANY = "last", "good", "good if any"
-#: A shorter output is shown again, even if it is unchanged: a notice would take as much.
+#: The newest run of the same command.
+LAST = "last"
+#: The newest run that ended with exit code 0; with GOOD_IF_ANY, the notice does not mention that there is none.
+GOOD = "good"
+GOOD_IF_ANY = "good if any"
+#: Bytes from which an unchanged output is replaced by a notice; with more, longer outputs are repeated.
 WORTH_A_NOTICE_BYTES = 1_200
 
 
 @contextmanager
 def open_earlier(call: Call, whole: bytes | None) -> Iterator[Earlier | None]:
-    """Open the earlier output to compare with, or give the reason why there is none; None if no notice mentions it.
+    """Open the earlier output to compare with, or the reason why there is none; None if no notice mentions it.
 
-    `whole` is an output that fits, and is compared here: it is only stored and clipped if it repeats the earlier one.
+    `whole`, an output that fits, is compared here: it is stored and clipped only if it repeats the earlier one.
     """
     if whole is not None and (len(whole) < WORTH_A_NOTICE_BYTES or call.since == GOOD_IF_ANY):
         yield None
@@ -43,14 +46,14 @@ def open_earlier(call: Call, whole: bytes | None) -> Iterator[Earlier | None]:
 
 
 def compare_with(earlier: Earlier, document: Document) -> Earlier:
-    """Return the earlier output with what is new in this one, or with the reason why they cannot be compared."""
+    """Return the earlier output with its comparison to a document, or with the reason why there is none."""
     if earlier.document is None or earlier.compared is not None:
         return earlier
     try:
         from spillover.since.compare import compare
 
         return replace(earlier, compared=compare(document, earlier.document))
-    except Exception as error:  # noqa: BLE001  it cannot be read, there is no memory left, or it is a bug of ours
+    except Exception as error:  # noqa: BLE001  a store may raise anything; the tool call goes on
         return replace(earlier, reason=str(error) or type(error).__name__)
 
 
@@ -77,13 +80,13 @@ def find_earlier(call: Call) -> Earlier | None:
         return Earlier(record.ref, ending, document=document)
     except SpilloverError as error:
         reason = str(error)
-    except Exception as error:  # noqa: BLE001  a store may be anybody's, and the tool call survives it
+    except Exception as error:  # noqa: BLE001  a store may raise anything; the tool call goes on
         reason = f"{type(error).__name__}: {error}"
     return None if since == GOOD_IF_ANY else Earlier(ref, ending, reason)
 
 
 def _find_run(call: Call, *, good: bool) -> tuple[str, str] | None:
-    """Return the ref of the newest run of a command, or of a tool that has none; and how it ended."""
+    """Return the ref and the exit code, in words, of the newest run of a command, or of a tool without commands."""
     from spillover.retrieve.names import is_same_command, store_run
 
     store = call.settings.outputs

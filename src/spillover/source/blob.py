@@ -1,4 +1,4 @@
-"""Bytes open for random access, and what is measured of them as they pass."""
+"""Bytes open for random access, and a meter of the bytes that pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 #: Bytes between two entries of a line index. Smaller blocks make records larger (16 entries a MiB), larger ones lookups
 #: slower.
 BLOCK_BYTES = 1 << 16
-#: A record may say that its blocks are larger, but not without limit: to find one line, a whole block is read.
+#: The largest block that a record may have; to find one line, a whole block is read.
 MAX_BLOCK_BYTES = 1 << 24
 #: Bytes read at once to measure a blob. More take more memory.
 MEASURE_BYTES = 1 << 20
@@ -54,7 +54,7 @@ class BothEnds(Struct, frozen=True):
 
     @property
     def gap(self) -> tuple[int, int]:
-        """Where the missing bytes begin and end; the same place twice if none is missing."""
+        """The range of the missing bytes, empty if none is missing."""
         return self.head.size, max(self.head.size, self.size - len(self.tail))
 
     def read(self, start: int, end: int) -> bytes:
@@ -80,13 +80,13 @@ def find_gap(blob: Blob) -> tuple[int, int]:
 
 
 def read_ends(read: Callable[[int, int], bytes], size: int, side: int) -> tuple[bytes, bytes]:
-    """Read the first and the last `side` bytes of `size` bytes; where they overlap, none is read twice."""
+    """Read the first and the last `side` of `size` bytes, without an overlap."""
     head = read(0, min(side, size))
     return head, read(max(len(head), size - side), size)
 
 
 def measure(blob: Blob) -> Meter:
-    """Read a blob completely and return what is measured of it."""
+    """Read a blob completely and return its measures."""
     meter = Meter()
     while part := blob.read(meter.bytes, meter.bytes + MEASURE_BYTES):
         meter.feed(part)
@@ -101,7 +101,7 @@ class LineIndex(Struct, frozen=True):
 
 
 class Meter:
-    """Bytes, lines, characters, hash and line index of what passes, whatever pieces it comes in."""
+    """Measures bytes that pass in pieces of any size: length, lines, characters, hash and line index."""
 
     __slots__ = ("_before", "_hash", "bytes", "chars", "hashed", "last", "newlines")
 

@@ -1,7 +1,7 @@
 """One output on its way in: in memory while it may fit, in the store from its first byte once it cannot.
 
-Storing can fail or reach its cap at any byte. Then counting goes on, and both ends are kept in memory, so that there is
-something to show. How much of them is kept depends on the bytes alone, never on the pieces they came in.
+Storing can fail or reach its cap at any byte. Then counting goes on, and both ends are kept in memory to be shown.
+Their size depends on the bytes alone, never on the pieces in which they arrived.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from spillover.errors import StoreError, UsageError, describe_error
 from spillover.source.blob import Blob, BothEnds, MemoryBlob, Meter, read_ends
 from spillover.types import AsyncSource, Chunk, Source
 
-#: The most bytes of one output that a store is given.
+#: Bytes of one output that are stored, at most; more fill the store with fewer outputs.
 MAX_STORED_BYTES = 2 << 30
-#: Bytes kept at least of each end when the middle is missing.
+#: Bytes of each end that are kept, at least, when the middle is missing; more take more memory.
 MIN_END_BYTES = 1 << 18
-#: Switches between streams that are recorded. What comes after them is one segment named "mixed": memory stays bounded.
+#: Segments of an output, one for each change of stream; more take more memory. The rest is one named "mixed".
 MAX_SEGMENTS = 16_384
 #: Bytes read at once from a file, and from a pipe. Larger reads take more memory, smaller ones more calls.
 FILE_READ_BYTES = 1 << 22
 PIPE_READ_BYTES = 1 << 18
-#: The capacity to ask of the kernel for a pipe: a larger one needs fewer switches between the writer and us.
+#: The capacity of a pipe; a larger one needs fewer switches between the writer and us.
 PIPE_BYTES = 1 << 20
 #: fcntl.F_SETPIPE_SZ, which not every platform has.
 _F_SETPIPE_SZ = 1031
-#: A longer line passes before it has ended, and may be torn by lines of the other stream.
+#: Bytes of a line that waits for its end; more take more memory. A longer one may be torn by another stream.
 MAX_LINE_BYTES = 1 << 20
 
 SOURCE_TYPES = "str, bytes, a file, a Path, or an iterable of str or bytes"
@@ -102,23 +102,23 @@ def file_name(source: object) -> str:
 
 
 def widen_pipe(fd: int) -> None:
-    """Ask for a larger pipe; it does not matter if that is refused, or if the descriptor is no pipe."""
+    """Request a larger pipe; do nothing if that fails, or if the descriptor is no pipe."""
     with suppress(OSError):
         fcntl.fcntl(fd, _F_SETPIPE_SZ, PIPE_BYTES)
 
 
 class Filter(Protocol):
-    """What the pieces of an output pass on their way in. It may hold bytes back, and never adds or removes any."""
+    """A stage that the pieces of an output pass on their way in. It may delay bytes, and never adds or removes any."""
 
     @property
     def waiting(self) -> int:
-        """The number of bytes that are held back."""
+        """The number of bytes that it delays."""
 
     def pieces(self, data: bytes | bytearray | memoryview, stream: str) -> Iterator[tuple[str, bytes | memoryview]]:
-        """Yield what may pass now that these bytes have come, as (stream, bytes)."""
+        """Take the next bytes of a stream; yield the bytes that may pass now, as (stream, bytes)."""
 
     def finish(self) -> Iterator[tuple[str, bytes | memoryview]]:
-        """Yield what is held back: nothing more will come."""
+        """Yield the delayed bytes: the output has ended."""
 
 
 class Cover(Filter, Protocol):
@@ -202,7 +202,7 @@ class Intake:
 
     @property
     def overflowed(self) -> bool:
-        """Whether it has overflowed: into the store, or into nothing if that failed."""
+        """Whether the output has left the buffer for the store, even if storing failed."""
         return self.writer is not None or bool(self.failure)
 
     @property
@@ -217,17 +217,17 @@ class Intake:
 
     @property
     def received(self) -> int:
-        """The number of bytes received, including any that a filter holds back."""
+        """The number of bytes received, including those that a filter delays."""
         return self.bytes + sum(stage.waiting for stage in self._filters)
 
     @property
-    def held(self) -> bytes:
-        """All of it, while it has not overflowed."""
+    def buffer(self) -> bytes:
+        """The whole output, while it has not overflowed."""
         return bytes(self._head)
 
     @property
     def pieces(self) -> list[tuple[str, bytes]]:
-        """All of it as (stream, bytes) in order of arrival, while it has not overflowed."""
+        """The whole output as (stream, bytes) in order of arrival, while it has not overflowed."""
         pieces = []
         start = 0
         for stream, count in self.segments:
@@ -245,19 +245,19 @@ class Intake:
         self._pass_on(chunk, stream, self._filters)
 
     def write_from(self, fd: int, stream: str = "stdout") -> int:
-        """Take the next bytes of a descriptor and return how many, 0 at its end. Blocks if the descriptor does."""
+        """Take the next bytes of a descriptor and return their number, 0 at its end. Blocks if the descriptor does."""
         chunk = os.read(fd, PIPE_READ_BYTES)
         self.write(chunk, stream)
         return len(chunk)
 
     def finish(self) -> None:
-        """Take what the filters hold back: nothing more will come, and the numbers are final."""
+        """Take the bytes that the filters delay: the output has ended, and the numbers are final."""
         for number, stage in enumerate(self._filters, start=1):
             for stream, piece in stage.finish():
                 self._pass_on(piece, stream, self._filters[number:])
 
     def overflow(self) -> None:
-        """Send what is buffered to the store, if that has not happened yet; everything after it goes there too."""
+        """Move the buffer to the store, once; all further bytes go there too."""
         if self.overflowed:
             return
         buffer = self._head
@@ -289,14 +289,14 @@ class Intake:
         self.failure = str(error)
 
     def abandon(self) -> None:
-        """Leave nothing behind. What was published stays."""
+        """Close everything, and discard the output unless it was published."""
         while self._blobs:
             self._blobs.pop().close()
         if self.writer:
             self.writer.abandon()
 
     def blob(self) -> Blob:
-        """Return the bytes that are kept, for random access until the intake is abandoned."""
+        """Return the stored or buffered bytes, for random access until the intake is abandoned."""
         self._blobs.append(self._blob())
         return self._blobs[-1]
 
@@ -335,7 +335,7 @@ class Intake:
             self._store(chunk)
 
     def _store(self, chunk: bytes | bytearray | memoryview) -> None:
-        """Store the next bytes, as far as the cap and the store allow; count and keep the ends of what is beyond."""
+        """Store the next bytes up to the cap; count the rest and keep its ends."""
         if self.failure or self.writer is None:
             self._count(chunk)
             return
@@ -405,7 +405,7 @@ class GuardedWriter:
 
 
 class GuardedBlob:
-    """A store's blob that reads all that was requested, or raises StoreError."""
+    """A store's blob that reads every requested byte, or raises StoreError."""
 
     def __init__(self, blob: Blob) -> None:
         self._blob = blob
@@ -425,14 +425,14 @@ def _read_at(fd: int, start: int, end: int) -> bytes:
 
 
 def _check_length(data: bytes, length: int) -> bytes:
-    """Return the bytes that a store read, if all are there: a reader that expects more would never reach the end."""
+    """Return the bytes that a store read; StoreError if some are missing, which a reader would request forever."""
     if not isinstance(data, bytes) or len(data) < length:
         raise StoreError("the stored bytes cannot be read back whole")
     return data
 
 
 def _guard(call: Callable[..., T], *arguments: Any) -> T:
-    """Call a store; whatever it raises comes back as a StoreError with a message."""
+    """Call a store; turn any exception into a StoreError with a message."""
     try:
         return call(*arguments)
     except Exception as error:

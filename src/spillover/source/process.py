@@ -1,4 +1,4 @@
-"""A child process as a source: its streams in one pipe, or apart and interleaved by whole lines; its end as it was."""
+"""A child process as a source: its streams in one pipe, or apart and interleaved by whole lines."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from spillover.source.terminal import DeadManSwitch, Signals, Terminal, drain_la
 NOT_FOUND = 127
 NOT_RUNNABLE = 126
 TIMED_OUT = 124
-#: Between asking a group to end and killing it. A longer time delays the end of a call that timed out.
+#: Seconds from SIGTERM to SIGKILL for a group. More delay the end of a call that timed out.
 GRACE_SECONDS = 2.0
-#: How long the pipes of a child that has ended are read while a descendant holds them. A longer one delays such calls.
+#: Seconds that the pipes of a child that has ended are read while a descendant holds them. More delay such calls.
 LINGER_SECONDS = 1.0
-#: Between two looks for the end where the kernel cannot announce it. A longer one delays the end of a call.
+#: Seconds between two checks for the end if the kernel cannot announce it. More delay the end of a call.
 TICK_SECONDS = 0.05
-#: The longest single wait: a signal that comes in the instant before one is only handled after it.
+#: Seconds of a single wait, at most: a signal just before a wait is handled after it. More delay that.
 MAX_WAIT_SECONDS = 1.0
-#: Bytes of input written at once.
+#: Bytes of input written at once; more need fewer calls.
 INPUT_BYTES = 1 << 16
 
 
@@ -52,11 +52,11 @@ class Command(Struct, frozen=True, kw_only=True):
     cwd: str | os.PathLike[str] | None = None
     env: Mapping[str, str] | None = None
     input: bytes | None = None  # what it reads; None: nothing
-    interactive: bool = False  # it has our own stdin, and the terminal where that is one
+    interactive: bool = False  # it has our own stdin, and the terminal if that is one
     timeout: float | None = None
     grace: float = GRACE_SECONDS
-    die_with_parent: bool = False  # it ends with us, even where we are killed
-    together: bool = False  # both of its streams are one pipe, so that their order is kept and their names are not
+    die_with_parent: bool = False  # it ends with us, even if we are killed
+    together: bool = False  # one pipe for both streams, which keeps their order and not their names
 
     def __post_init__(self) -> None:
         if isinstance(self.argv, (str, bytes)) or not self.argv:
@@ -80,9 +80,10 @@ def run(
     cancel: int | Callable[[], bool] | None = None,
     tick: Callable[[], None] | None = None,
 ) -> Ended:
-    """Run a command to its end and take in all it prints.
+    """Run a command to its end, with its output into an intake.
 
-    `cancel` ends it: a descriptor that can be read, or a call that is true. `tick` is called every TICK_SECONDS or so.
+    `cancel` ends it: a descriptor that can be read, or a function that returns true. `tick` is called about
+    every TICK_SECONDS.
     """
     with contextlib.ExitStack() as stack:
         signals = stack.enter_context(Signals(interactive=command.interactive))  # first, or one could be missed
@@ -240,7 +241,7 @@ class _Watcher:
             self.input = self.input[os.write(fd, self.input[: self.input_bytes]) :] if self.input else self.input
         except BlockingIOError:
             return
-        except OSError:  # it does not want to read any further
+        except OSError:  # it has closed its stdin
             self.input = self.input[:0]
         if not self.input:
             self.poll.unregister(fd)
@@ -248,26 +249,26 @@ class _Watcher:
             self.child.stdin = None
 
     def _drain(self) -> None:
-        """Read what the child left in the pipes, and what other processes write to them within LINGER_SECONDS."""
+        """Read the rest of the pipes, including the output of other processes within LINGER_SECONDS."""
         if self.pidfd is not None:
             self.poll.unregister(self.pidfd)
         self.deadline = None  # it has ended in time
-        owed = self.intake.received + sum(map(_count_waiting, self.streams))
+        target_bytes = self.intake.received + sum(map(_count_waiting, self.streams))
         until = time.monotonic() + LINGER_SECONDS
         while self.streams:
             if self.kill_at is not None:  # a group that received SIGTERM has its time to end
                 until = self.kill_at + LINGER_SECONDS
-            if time.monotonic() >= until and self.intake.received >= owed:
+            if time.monotonic() >= until and self.intake.received >= target_bytes:
                 break
             self._wait(self._timeout(until))
         if self.ending:
             _kill(self.child, self.grace)
 
     def _end_group(self) -> None:
-        """Ask the group to end, and start the clock for killing it."""
+        """Send SIGTERM to the group, and set the time of SIGKILL."""
         self.ending = True
         signal_group(self.child.pid, signal.SIGTERM)
-        signal_group(self.child.pid, signal.SIGCONT)  # a stopped process would never hear it
+        signal_group(self.child.pid, signal.SIGCONT)  # a stopped process receives nothing else
         self.kill_at = time.monotonic() + self.grace
 
     def close(self) -> None:
@@ -298,7 +299,7 @@ def _count_waiting(fd: int) -> int:
 
 
 def _open_pidfd(pid: int) -> int | None:
-    """Return a descriptor that can be read once the child has ended; None where there is no such thing."""
+    """Return a descriptor that can be read once the child has ended; None if the system has none."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):

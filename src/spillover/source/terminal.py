@@ -1,8 +1,8 @@
-"""Job control, as a shell does it: signals go on to the child's group, and the terminal is lent to it once it asks.
+"""Job control as in a shell: signals are passed to the child's group, and the terminal is lent to it when it reads.
 
 `DeadManSwitch` and `drain_later` each start a short shell script beside the command, without forking ourselves, so
-threads do not matter. It has a session of its own, where no signal from our terminal or to our group reaches it, and
-only the descriptors that it is for.
+threads do not matter. The script has a session of its own, where no signal from our terminal or to our group reaches
+it, and only the descriptors that it needs.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _DRAIN = "exec 3<&0 4<&1 </dev/null >/dev/null; cat <&3 4<&- & cat <&4 3<&- &"
 
 
 class Signals:
-    """While it is entered, signals to us go to the child's group. Python lets only the main thread handle signals."""
+    """Passes our signals to the child's group inside a `with`. Python lets only the main thread handle signals."""
 
     def __init__(self, *, interactive: bool) -> None:
         self.received: list[int] = []
         self._names = (*FORWARDED, "SIGTSTP") if interactive else FORWARDED
         self._group: int | None = None
-        self._early: list[int] = []  # came before the group was known
+        self._early: list[int] = []  # signals received before the group was known
         self._handlers: dict[int, Any] = {}
 
     @property
@@ -72,7 +72,7 @@ class Signals:
 
 
 class Terminal:
-    """The terminal, lent to a child that asks for it. Until then our own group has it, for a pager behind us."""
+    """The terminal, lent to a child that reads or sets it. Until then our own group has it, for a pager behind us."""
 
     def __init__(self, child: int, *, lend: bool) -> None:
         self._child = child
@@ -94,7 +94,7 @@ class Terminal:
             self._fd = None
 
     def serve(self) -> None:
-        """Lend the terminal if the child was stopped because it wants it; stop with the child if Ctrl-Z stopped it."""
+        """Lend the terminal to a child that was stopped for using it; stop with a child that Ctrl-Z stopped."""
         if self._fd is None:
             return
         try:
@@ -176,7 +176,7 @@ def drain_later(fds: list[int]) -> None:
     for fd in fds:
         os.set_blocking(fd, True)
     first, second = (*fds, subprocess.DEVNULL)[:2]
-    with contextlib.suppress(OSError):  # nothing else can be done for it
+    with contextlib.suppress(OSError):  # without a shell, its writer gets SIGPIPE
         _start_shell(first, second, _DRAIN).wait()
 
 

@@ -1,11 +1,10 @@
-"""Refs, and what is known about a stored output besides its bytes: its record, the scopes that have it, its runs.
+"""Records of stored outputs, their refs, their scopes, and the runs that printed them.
 
-Everything here is pure: values in, values out. A record is written as JSON that ends with a hash of itself, so that one
-that was changed by accident is not believed. Its numbers are checked as well, because anybody who can write to the
-store can also write the hash.
+Everything here is pure: values in, values out. A record is JSON that ends with a hash of itself, which reveals
+accidental changes. Its numbers are checked as well, because anybody who can write to the store can write the hash, too.
 
-The same bytes from two scopes are stored once. The record then says for each scope apart when and by which command
-they were printed, so that no scope reads the command of another.
+The same bytes from two scopes are stored once. The record then keeps the time and the command of each scope apart, so
+that no scope reads the command of another.
 """
 
 from __future__ import annotations
@@ -27,28 +26,29 @@ from spillover.source.blob import LineIndex
 #: minutes).
 REF_DIGITS = 16
 HASH_DIGITS = 64
+#: Characters of a tool's name in a ref; more make refs longer.
 MAX_TOOL_CHARS = 32
 #: The shape of a ref, and of anything else that may become part of a path.
 REF_SHAPE = re.compile(r"[a-z0-9_.]{1,32}-[0-9a-f]{12,64}", re.ASCII)
-#: What a person may type for a ref: all of it, its start, or the start of its digits.
+#: A ref as a person may type it: all of it, its start, or the start of its digits.
 REF_TYPED = re.compile(r"(?:[a-z0-9_.]{1,32}-)?[0-9a-f]{1,64}|[a-z0-9_.]{1,32}-?", re.ASCII)
 
-#: The scope that sees every output, also one without a scope. Never from a file or a variable.
+#: The scope that sees every output, even those without a scope; files and variables cannot set it.
 EVERY = "*"
 #: Bytes of a scope. A name becomes part of a key in stores whose keys have at most 1,024 bytes.
 MAX_NAME_BYTES = 512
 MAX_FOLDER_BYTES = 4_096
 
-#: Notices that a record remembers, the newest.
+#: The newest notices that a record remembers; more make it longer.
 MAX_NOTICES = 16
-#: Scopes that can have one output. The oldest gives way to a new one, but not within the time below: then the new one
-#: is refused, and its clip says so.
+#: Scopes that can have one output; more make its record longer. A new one replaces the oldest.
 MAX_OWNERS = 500
+#: Seconds for which a scope is not replaced, so that a new one may be refused; with more, more of them are.
 OWNER_GRACE_SECONDS = 3_600
 
 #: The format of a record in a folder.
 FORMAT = 1
-#: Fields that are names of files, or only known to the call that stored the output; the file cannot contradict them.
+#: Fields that are not in the file: names of files, and facts that only the storing call knows.
 NOT_SAVED = ("ref", "pinned", "path", "only_here")
 #: Fields of `Record.as_dict`, in order.
 _DICT_FIELDS = (
@@ -58,7 +58,7 @@ _DICT_FIELDS = (
 #: Numbers and times (in seconds from 1970) as they may stand in a record.
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
 Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
-#: How a record ends: the key, the digits of the hash of everything before it, and the closing brace.
+#: The end of a record: this key, the hash of everything before it, and the closing brace.
 _CHECK = b', "check": "'
 _END = b'"}\n'
 _RUN_FORMAT = b"spillover-run 1\n"
@@ -77,7 +77,7 @@ class UnknownRefError(RefError):
 
 
 class BytesMissingError(RefError):
-    """The record of an output is there, and its bytes are not."""
+    """The bytes of a stored record are missing."""
 
 
 class RefTakenError(StoreError):
@@ -88,7 +88,7 @@ class RefTakenError(StoreError):
 
 
 def mint(tool: str, sha256: str) -> str:
-    """Return a ref: the tool, and the start of the hash of the output, so that no output can contain its own ref."""
+    """Return a ref: the tool, and the start of the output's hash, so that no output can contain its own ref."""
     name = re.sub(r"[^a-z0-9_.]+", "_", tool.lower())[:MAX_TOOL_CHARS].strip("_.") or "tool"
     return f"{name}-{sha256[:REF_DIGITS]}"
 
@@ -101,12 +101,12 @@ def name_for(tool: str, sha256: str) -> str:
 
 
 def is_hash(text: str) -> bool:
-    """Return whether this is a SHA-256 in hexadecimal digits."""
+    """Return whether a text is a SHA-256 in hexadecimal digits."""
     return len(text) == HASH_DIGITS and REF_SHAPE.fullmatch(f"x-{text}") is not None
 
 
 def check_ref(ref: str) -> str:
-    """Return the ref, if it has the shape of one or of the start of one; RefError otherwise."""
+    """Return a text with the shape of a ref, or of its start, unchanged; RefError for any other value."""
     if not isinstance(ref, str) or not REF_TYPED.fullmatch(ref):
         raise RefError(
             f"{ref!r:.76} is not a ref; refs look like bash-7f3a9c2e41d05b86. `spill list` shows what is stored."
@@ -115,7 +115,7 @@ def check_ref(ref: str) -> str:
 
 
 def matches(prefix: str, ref: str) -> bool:
-    """Return whether a ref, or the hash in it, begins with this."""
+    """Return whether a ref, or the hash in it, begins with a prefix."""
     return ref.startswith(prefix) or ref.rpartition("-")[2].startswith(prefix)
 
 
@@ -149,7 +149,7 @@ def covers(scope: str, owner: str | None) -> bool:
 
 
 def check_scope(text: str) -> str:
-    """Return the scope, if it can be one; UsageError otherwise."""
+    """Return a valid scope unchanged; UsageError for any other value."""
     if not isinstance(text, str):
         raise UsageError(f"scope={text!r:.80} is not a text; use a name such as 'acme/web', or None for the project.")
     if text == EVERY:
@@ -170,7 +170,7 @@ def check_scope(text: str) -> str:
 
 
 def check_given_scope(text: str) -> str:
-    """Return a scope from a variable, a file or a record, if it can be one: any but the one that sees everything."""
+    """Return a valid scope of a variable, a file or a record unchanged; UsageError for others and for EVERY."""
     if text == EVERY:
         raise UsageError("it means every project. Leave it out, or use --all-scopes where the command has that option.")
     return check_scope(text)
@@ -193,29 +193,29 @@ class Record(Struct, frozen=True, kw_only=True):
     sha256: str  # of the stored bytes
     bytes: Count  # stored
     lines: Count  # stored
-    created: Moment = 0.0  # 0: set when it is published
+    created: Moment = 0.0  # 0: set by `publish`
     call_id: str | None = None
     command: str | None = None
-    partial: str | None = None  # why not all of it is stored; None when all of it is
-    produced_bytes: Count | None = None  # of the whole output, where only a part is stored
+    partial: str | None = None  # the reason why only a part is stored; None if all of it is
+    produced_bytes: Count | None = None  # of the whole output, if only a part is stored
     produced_lines: Count | None = None
-    segments: tuple[tuple[str, Count], ...] = ()  # (stream, bytes) in order of arrival; empty when all of it is stdout
+    segments: tuple[tuple[str, Count], ...] = ()  # (stream, bytes) in order of arrival; empty if all of it is stdout
     index: LineIndex = field(default_factory=LineIndex)
-    shown: tuple[tuple[int, int], ...] = ()  # the line ranges the model saw
-    kind: str = ""  # what the output was recognized as
-    why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, why they were shown)
+    shown: tuple[tuple[int, int], ...] = ()  # the line ranges that the model saw
+    kind: str = ""  # the format of the output
+    why: tuple[tuple[int, int, str], ...] = ()  # (first line, last line, reason to show them)
     notices: tuple[str, ...] = ()  # notices about it, as `document.forgery.digest_notice` writes them; the newest last
     #: The choices behind the clip, as `encode_call` writes them: limits, keep, query, the earlier run; "" if unknown.
     made: str = ""
     pinned: bool = False
     scope: str | None = None  # the scope it belongs to; None: no scope, and visible only with --all-scopes
     others: tuple[Owner, ...] = ()  # other scopes that have the same bytes
-    redacted: Count | None = None  # how many secrets were covered before it was stored; None: redaction was off
-    path: str | None = None  # a file with its own name, if this call made one; not saved
-    only_here: str | None = None  # why it is only on this machine, if it is; not saved
+    redacted: Count | None = None  # the number of secrets covered before it was stored; None: redaction was off
+    path: str | None = None  # the file with a name from this call, if there is one; not saved
+    only_here: str | None = None  # the reason why it is only on this machine; None if it is not; not saved
 
     def __eq__(self, record: object) -> bool:
-        """Compare all that is saved: everything but the last two fields."""
+        """Compare the saved fields: all but the last two."""
         return isinstance(record, Record) and astuple(self)[:-2] == astuple(record)[:-2]
 
     def __hash__(self) -> int:
@@ -223,7 +223,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What it says about the bytes; two records with the same facts describe the same output."""
+        """The facts about the bytes, which are equal if two records describe the same output."""
         return self.sha256, self.bytes, self.partial, self.produced_bytes, self.produced_lines, self.segments
 
     @property
@@ -236,7 +236,7 @@ class Record(Struct, frozen=True, kw_only=True):
         return {**{name: getattr(self, name) for name in _DICT_FIELDS}, "scopes": self.scopes}
 
     def with_notices(self, earlier: Record) -> Self:
-        """Return the record with the earlier notices of the same output too."""
+        """Return the record with the notices of an earlier record of the same output, too."""
         return replace(self, notices=tuple(dict.fromkeys((*earlier.notices, *self.notices)))[-MAX_NOTICES:])
 
     def with_ref(self, ref: str) -> Self:
@@ -246,20 +246,20 @@ class Record(Struct, frozen=True, kw_only=True):
         """Return the record with a time, if it has none."""
         return self if self.created else replace(self, created=now)
 
-    def with_owners(self, first: Owner, *others: Owner) -> Self:
-        """Return the record for these scopes, with the call of the first one."""
+    def with_owners(self, first: Owner, *rest: Owner) -> Self:
+        """Return the record for these scopes, with the call of the first."""
         return replace(
             self,
             scope=first.scope,
             created=first.created,
             call_id=first.call_id,
             command=first.command,
-            others=others,
+            others=rest,
         )
 
 
 class RunRecord(Struct, frozen=True, kw_only=True):
-    """One call of a tool, and what became of its output."""
+    """One call of a tool, and the outcome of its output."""
 
     scope: str
     tool: str
@@ -272,45 +272,42 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     command: str | None = None
     call_id: str | None = None
     cwd: str | None = None
-    ref: str | None = None  # where it was stored
-    reason: str | None = None  # why it was not
-    data: Bytes | None = None  # all of it, where it fitted
+    ref: str | None = None  # of the stored output
+    reason: str | None = None  # the reason why it was not stored
+    data: Bytes | None = None  # an output that fitted
 
     def has_bytes_of(self, ref: str, scope: str | None = None) -> bool:
-        """Return whether it holds the bytes of an output; with a scope, only if that covers the run."""
+        """Return whether the run holds the bytes of an output; with a scope, only if it covers the run."""
         if self.data is None or (scope is not None and not covers(scope, self.scope)):
             return False
         return mint(self.tool, hashlib.sha256(self.data).hexdigest()) == ref
 
     def printed(self, record: Record) -> bool:
-        """Return whether this run printed an output: it was stored then, or later, or fitted and has the same bytes."""
+        """Return whether this run printed an output: it has the same ref, or holds the same bytes."""
         if self.ref == record.ref or self.data is None:
             return self.ref == record.ref
         return len(self.data) == record.bytes and self.has_bytes_of(record.ref)
 
     def without_bytes(self, ref: str) -> Self:
-        """Return the run without the bytes of an output that was removed."""
+        """Return the run with the ref of a removed output instead of its bytes."""
         return replace(self, data=None, ref=ref)
 
 
 def newest_first(records: Iterable[Record]) -> list[Record]:
-    """Return the records in the order in which every store lists them."""
+    """Return records in the order of all lists: by time, then by ref."""
     return sorted(records, key=lambda record: (-record.created, record.ref))
 
 
 def owners(record: Record) -> tuple[Owner, ...]:
-    """Return every scope that has an output."""
+    """Return every scope that has an output, with its newest call."""
     if record.scope is None:
         return record.others
     return (Owner(record.scope, record.created, record.call_id, record.command), *record.others)
 
 
 def merge(earlier: Record, new: Record) -> Record:
-    """Return one record for the same bytes stored again: that of the newest call, with the scopes of both.
-
-    StoreError if it has room for no more scopes.
-    """
-    # `last` means the newest call; and the output of the earlier one may have been stored in part only.
+    """Merge two records of the same bytes: the newest call, with the scopes of both; StoreError for too many scopes."""
+    # `last` means the newest call, and the earlier output may have been stored in part only.
     is_newer = earlier.facts != new.facts or earlier.created <= new.created
     newest, before_it = (new, earlier) if is_newer else (earlier, new)
     by_scope: dict[str, Owner] = {}
@@ -320,27 +317,25 @@ def merge(earlier: Record, new: Record) -> Record:
         by_scope[owner.scope] = replace(owner, command=owner.command or (before and before.command))
     if newest.scope is not None:
         newest = replace(newest, command=by_scope.pop(newest.scope).command)
-    others = sorted(by_scope.values(), key=lambda owner: (-owner.created, owner.scope))
+    rest = sorted(by_scope.values(), key=lambda owner: (-owner.created, owner.scope))
     moment = max(earlier.created, new.created)
     if any(
-        owner.scope == new.scope or moment - owner.created < OWNER_GRACE_SECONDS for owner in others[MAX_OWNERS - 1 :]
+        owner.scope == new.scope or moment - owner.created < OWNER_GRACE_SECONDS for owner in rest[MAX_OWNERS - 1 :]
     ):
         raise StoreError(
             f"This output already belongs to {MAX_OWNERS:,} scopes, and its record has room for no more; "
             "try again in an hour"
         )
     pinned = earlier.pinned or new.pinned
-    return replace(
-        newest.with_notices(before_it), ref=earlier.ref, others=tuple(others[: MAX_OWNERS - 1]), pinned=pinned
-    )
+    return replace(newest.with_notices(before_it), ref=earlier.ref, others=tuple(rest[: MAX_OWNERS - 1]), pinned=pinned)
 
 
 def combine(records: Iterable[Record]) -> Record:
-    """Return one record for the same bytes in several scopes or stores; the facts of the first one count."""
+    """Merge the records of the same bytes in several scopes or stores; the first one's facts stay."""
     first, *rest = records
     for record in rest:
         if record.sha256 == first.sha256:
-            with suppress(StoreError):  # more scopes than a record can name: the first ones stay
+            with suppress(StoreError):  # more scopes than a record has room for: the first ones stay
                 first = merge(record, first)
     return first
 
@@ -354,12 +349,12 @@ def combine_by_ref(records: Iterable[Record]) -> list[Record]:
 
 
 def split_by_scope(record: Record) -> list[Record]:
-    """Return a record for each scope that has the output, with that scope's own call."""
+    """Return a record for each scope of an output, with that scope's own call."""
     return [record.with_owners(owner) for owner in owners(record)] or [record]
 
 
 def seen_by(record: Record, scope: str) -> Record | None:
-    """Return the record as a scope sees it: its own newest call, and nothing of others; None when it is not its own."""
+    """Return the record with the calls of a scope only, the newest first; None if the scope may not see the output."""
     if scope == EVERY:
         return record
     return _for_owners(record, [owner for owner in owners(record) if covers(scope, owner.scope)])
@@ -371,12 +366,12 @@ def released_by(record: Record, scope: str) -> Record | None:
 
 
 def _for_owners(record: Record, remaining: list[Owner]) -> Record | None:
-    """Return the record with these scopes only, the newest call first; None for no scope."""
+    """Return the record with these scopes only, the newest call first; None if there are none."""
     return record.with_owners(*sorted(remaining, key=lambda owner: -owner.created)) if remaining else None
 
 
 def encode(record: Record, **more: Any) -> bytes:
-    """Return a record as JSON, with `more` keys at the end. Lone surrogates become escapes, which msgspec refuses."""
+    """Return a record as JSON, with `more` keys at the end; json escapes lone surrogates, which msgspec refuses."""
     facts = {"spillover": FORMAT, **to_builtins(record)}
     for name in NOT_SAVED:
         del facts[name]
@@ -384,14 +379,14 @@ def encode(record: Record, **more: Any) -> bytes:
         del facts["made"]
     if record.redacted is None:
         del facts["redacted"]
-    import json  # an output that fits has no record
+    import json  # 4 ms, and an output that fits has no record
 
     text = json.dumps({**facts, **more}, allow_nan=False).encode("ascii")[:-1]
     return text + _CHECK + _hash(text) + _END
 
 
 def decode(data: bytes, *, ref: str, pinned: bool) -> Record:
-    """Return the record that was written for this ref; raise ValueError, with the reason, for anything else."""
+    """Return the record that was written for a ref; raise ValueError, with the reason, for any other data."""
     return to_record(read_facts(data), ref=ref, pinned=pinned)
 
 
@@ -413,7 +408,7 @@ def read_facts(data: bytes, number: int = FORMAT) -> dict[str, Any]:
 
 
 def to_record(facts: dict[str, Any], *, ref: str, pinned: bool) -> Record:
-    """Return the record of this ref with these facts; ValueError if they cannot be true of it."""
+    """Return the record of a ref with these facts; ValueError if they contradict each other or the ref."""
     try:
         record = convert({**facts, "ref": ref, "pinned": pinned, "path": None, "only_here": None}, Record)
         for owner in owners(record):
@@ -457,13 +452,13 @@ def _hash(text: bytes) -> bytes:
 
 
 def encode_run(run: RunRecord) -> bytes:
-    """Return a run as MessagePack, with texts as bytes: a path may have lone surrogates, which msgspec refuses."""
+    """Return a run as MessagePack, with texts as bytes: msgspec refuses the lone surrogates of a path."""
     values = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value for value in astuple(run)]
     return _RUN_FORMAT + msgpack.encode(values)
 
 
 def decode_run(data: bytes) -> RunRecord:
-    """Return the run that was written; ValueError for anything else, or for a part of one."""
+    """Return an encoded run; ValueError for any other data, even a part of a run."""
     if not data.startswith(_RUN_FORMAT):
         raise ValueError("not a run of this version")
     names = RunRecord.__struct_fields__

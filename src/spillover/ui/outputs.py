@@ -387,8 +387,8 @@ def compare_outputs(new: Output, old: Output) -> dict[str, Any]:
     return {
         "new": _read_ranges(new, difference.new),
         "numbers": _read_ranges(new, difference.numbers),
-        "gone": _read_ranges(old, difference.gone),
-        "same": difference.same,
+        "gone": _read_ranges(old, difference.removals),
+        "same": difference.same_lines,
         "lines": difference.lines,
         "unchanged": difference.unchanged,
     }

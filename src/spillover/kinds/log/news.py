@@ -63,7 +63,7 @@ def select(document: Document, room: Room, call: Call, earlier: Earlier) -> Sequ
 
     def lead(spans: list[Span], tokens: int) -> list[Span]:
         texts = failures or (first if 2 * cost < tokens else [])  # other lines only where there is room to spare
-        return _lead(spans, compared.gone.lines, texts, max(MIN_GONE_TOKENS, GONE_SHARE * tokens))
+        return _lead(spans, compared.removals.lines, texts, max(MIN_GONE_TOKENS, GONE_SHARE * tokens))
 
     return fill_room(document, room, choices, max_tokens, lead)
 
@@ -130,7 +130,7 @@ def _gone_lines(earlier: Earlier, compared: Compared) -> tuple[list[str], list[s
         return [], []
     texts: list[str] = []
     count = 0
-    for first, last in compared.gone.ranges:
+    for first, last in compared.removals.ranges:
         upto = min(last, first + MAX_GONE_READ - count)
         start = earlier.document.start(first)
         end = earlier.document.start(upto + 1)
