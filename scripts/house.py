@@ -1,4 +1,4 @@
-"""Print how large the code base is and how it reads: files, lines, imports, suppressions, names.
+"""Print how large the code base is and how it reads; fail if a figure is above its ceiling.
 
 With --names, print every identifier that is a participle or a pronoun, with its place, instead of the table.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -29,11 +29,29 @@ VAGUE_NAMES = frozenset(
     """.split()  # noqa: SIM905  a paragraph is easier to keep sorted than a list
 )
 IMPORT = re.compile(r"^[ \t]+(?:from [\w.]+ import|import \w)", re.MULTILINE)
+#: Words that made sentences hard to read.
+OLD_STYLE = re.compile(
+    r"\b(?:told|those|asked|wanted|whoever|said|made|anyway|so many|so much|as it came)\b", re.IGNORECASE
+)
+#: Figure → its ceiling, which `make lint` holds, and the goal. A ceiling only falls.
+CEILINGS = {
+    "Python files in src": (155, 145),
+    "lines in src": (40_100, 33_500),
+    "lines of the longest file in src": (662, 650),
+    "files below 80 lines": (4, 8),
+    "indented imports": (138, 70),
+    "noqa, type: ignore": (119, 60),
+    "entries at the top of src/spillover": (33, 34),
+    "identifiers that are participles or pronouns": (182, 25),
+    "words of the old style in src": (170, 80),
+    "Python files in tests": (299, 299),
+    "lines in tests": (53_000, 45_000),
+}
 SUPPRESSION = re.compile(r"#\s*(?:noqa|type:\s*ignore)")
 
 
 def main() -> int:
-    """Print the table, or the names; always succeed."""
+    """Print the table, or the names; return 1 if a figure is above its ceiling."""
     sources = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
     tests = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests").rglob("*.py"))]
     vague = [(path, line, name) for path, text in sources.items() for line, name in vague_names(text)]
@@ -41,26 +59,41 @@ def main() -> int:
         for path, line, name in vague:
             print(f"{path.relative_to(ROOT)}:{line}: {name}")
         return 0
-    lines = sum(map(count_lines, sources.values()))
-    small = [
-        path for path, text in sources.items() if path.name != "__init__.py" and count_lines(text) < SMALL_FILE_LINES
-    ]
-    entries = [path for path in SOURCE.iterdir() if path.name != "__pycache__"]
-    rows = {
+    figures = measure(sources, tests, len(vague))
+    above = False
+    print(f"{'':<48}{'now':>8}{'at most':>9}{'goal':>8}")
+    for title, figure in figures.items():
+        ceiling, goal = CEILINGS[title]
+        too_many = figure > ceiling
+        above |= too_many
+        print(f"{title:<48}{figure:>8,}{ceiling:>9,}{goal:>8,}{'  above its ceiling' * too_many}")
+    if above:
+        print("Look for what can go. Where the growth is worth it, raise the ceiling in scripts/house.py and say why.")
+    return int(above)
+
+
+def measure(sources: Mapping[Path, str], tests: Sequence[str], vague_count: int) -> dict[str, int]:
+    """Return the figures of the table, by title."""
+    small = [path for path, text in sources.items() if path.name != "__init__.py" and is_small(path, text)]
+    lines = [count_lines(text) for text in sources.values()]
+    return {
         "Python files in src": len(sources),
-        "lines in src": lines,
-        "mean lines per file": round(lines / len(sources)),
-        f"files below {SMALL_FILE_LINES} lines (without __init__)": len(small),
+        "lines in src": sum(lines),
+        "lines of the longest file in src": max(lines),
+        f"files below {SMALL_FILE_LINES} lines": len(small),
         "indented imports": sum(len(IMPORT.findall(text)) for text in sources.values()),
         "noqa, type: ignore": sum(len(SUPPRESSION.findall(text)) for text in sources.values()),
-        "entries at the top of src/spillover": len(entries),
-        "identifiers that are participles or pronouns": len(vague),
+        "entries at the top of src/spillover": sum(path.name != "__pycache__" for path in SOURCE.iterdir()),
+        "identifiers that are participles or pronouns": vague_count,
+        "words of the old style in src": sum(len(OLD_STYLE.findall(text)) for text in sources.values()),
         "Python files in tests": len(tests),
         "lines in tests": sum(map(count_lines, tests)),
     }
-    for title, figure in rows.items():
-        print(f"{title:<48}{figure:>8,}")
-    return 0
+
+
+def is_small(path: Path, text: str) -> bool:
+    """Return whether a module probably belongs to its neighbour; agents and profiles have a file each, however short."""
+    return count_lines(text) < SMALL_FILE_LINES and path.parent.name not in ("hosts", "profiles")
 
 
 def count_lines(text: str) -> int:
