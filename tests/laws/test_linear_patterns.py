@@ -85,7 +85,7 @@ UNPROVED = {
     "kinds/blob.py": {
         "_LINE": RUN,
     },
-    "kinds/json/parse.py": {
+    "kinds/json/marks.py": {
         "OPENS": ANCHORED,
     },
     "kinds/log/lines.py": {

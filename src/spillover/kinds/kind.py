@@ -11,7 +11,8 @@ from typing import Protocol
 
 from spillover.document.document import Document
 from spillover.kinds import blob, diff, log, markup, page, prose, search, source, table
-from spillover.kinds.json import ndjson, near, texts, value
+from spillover.kinds.json import ndjson, value
+from spillover.kinds.json.strings import refine
 from spillover.kinds.query import PLAIN_WORD, name_of, promised_kind
 from spillover.kinds.sample import PIECE_BYTES, Sample, read_hint
 from spillover.kinds.selection import SCREEN_TOKENS, Room, Selection, Span
@@ -34,12 +35,12 @@ class Kind(Protocol):
 
 
 #: Formats: what they are can be seen. A value of JSON may be a blob as well, and stays JSON.
-FORMATS: tuple[Kind, ...] = (value, blob, ndjson, near, diff, markup, table, page, prose)
+FORMATS: tuple[Kind, ...] = (value, blob, ndjson, diff, markup, table, page, prose)
 #: Lines that a tool took from files. They are tried only if no format was recognised: a file may quote any.
 LISTINGS: tuple[Kind, ...] = (source, search)
 KINDS: tuple[Kind, ...] = (*FORMATS, *LISTINGS, log)
 #: Kinds in which long strings are cut by what they are.
-JSON_NAMES = (*value.NAMES, *ndjson.NAMES, *near.NAMES)
+JSON_NAMES = (*value.NAMES, *ndjson.NAMES)
 
 
 def select(document: Document, room: Room, call: Call) -> Selection:
@@ -96,8 +97,8 @@ def _cap(document: Document, room: Room, worth: float) -> Room:
 
 def _refine(document: Document, name: str, spans: Sequence[Span], room: Room, call: Call) -> Sequence[Span]:
     """Return the same with texts inside of JSON cut by what they are."""
-    whole = near.respell(document) if name in near.NAMES else document
-    return spans if whole is None else texts.refine(whole, spans, room, select, call)
+    whole = value.respell(document) if name == "repr" else document
+    return spans if whole is None else refine(whole, spans, room, select, call)
 
 
 #: What names an error, the most telling first; each is looked for in a line of at most ERROR_LINE_CHARS.

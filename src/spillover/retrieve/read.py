@@ -20,9 +20,7 @@ from spillover.errors import StoreError, UsageError
 from spillover.events import record_retrieval
 from spillover.journal import Operation
 from spillover.kinds.fit import trim
-from spillover.kinds.json.almost import spell
-from spillover.kinds.json.pointer import find_value
-from spillover.kinds.json.texts import read_string
+from spillover.kinds.json.strings import find_pointed, read_string, spell_repr
 from spillover.kinds.selection import largest
 from spillover.notice.hints import frames_call, next_call
 from spillover.notice.wording import lines_of, stored_part
@@ -358,8 +356,8 @@ def _open_value(record: Record, document: Document, pointer: str) -> tuple[Recor
     try:
         literal = _find_json(data, pointer, record.ref)
     except UsageError:
-        spelled = spell(data)  # a Python repr, perhaps
-        place = None if spelled is None else find_value(spelled, pointer)
+        spelled = spell_repr(data)  # a Python repr, perhaps
+        place = None if spelled is None else find_pointed(spelled, pointer)
         if place is None:
             raise
         literal = data[place[0] : place[1]]
@@ -414,7 +412,7 @@ def _step(value: Any, word: str, place: str) -> Any:
 def _decode(literal: bytes) -> bytes:
     """Return the text of a string, of JSON or of a Python repr; anything else unchanged."""
     if literal[:1] == b'"':
-        return read_string(literal, 1, len(literal) - 1)[0]
+        return read_string(literal, 1, len(literal) - 1).data
     if literal[:1] == b"'":
         try:
             return str(literal_eval(literal.decode("utf-8", "surrogatepass"))).encode("utf-8", "surrogatepass")

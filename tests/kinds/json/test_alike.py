@@ -5,8 +5,8 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.kinds.json.alike import Alike
-from spillover.kinds.json.parse import parse
+from spillover.kinds.json.marks import parse
+from spillover.kinds.json.records import Rows
 
 
 def clip(value, tokens=600, query=None, **options):
@@ -23,11 +23,8 @@ def block(n, **others):
 
 
 def alike(value):
-    tree = parse(json.dumps(value).encode())
-    marks = tree.members.inside(0, len(tree.data), 1)
-    records = Alike(tree.members, marks, 1, 24)
-    records.take({n: tree.members.child(marks, n) for n in range(len(marks) - 1)})
-    return records
+    marks = parse(json.dumps(value).encode())
+    return Rows(marks, marks.inside(0, len(marks.data), 1), 1)
 
 
 def test_all_records_are_named_before_any_is_shown_in_full():
@@ -49,7 +46,7 @@ def test_a_rare_value_is_shown_before_more_records_are(tokens):
 
 def test_a_lean_record_is_less_than_half_as_long():
     records = alike([block(n) for n in range(12)])
-    assert records.children[3].size > 2 * records.lean(3).size
+    assert records.record(3).size > 2 * records.lean(3).size
 
 
 def test_a_field_that_differs_is_shown_however_deep_it_is():
@@ -122,4 +119,4 @@ def test_what_is_shown_is_json_still(tokens, indent):
 
 
 def test_records_that_say_nothing_of_their_own_are_not_rows():
-    assert not alike([{"a": [1, 2], "b": True}] * 9).many
+    assert not alike([{"a": [1, 2], "b": True}] * 9).are_alike

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from spillover.kinds.json import almost
+from spillover.kinds.json.strings import is_json_prefix
 
 LONG = json.dumps(
     [{"id": n, "name": f"name {n}", "in": {"a": [1.5e-3, True, None, 'q\\"é']}} for n in range(60)]
@@ -33,4 +33,4 @@ LONG = json.dumps(
     ],
 )
 def test_what_is_json_as_far_as_it_goes(data, whole, goes_on):
-    assert almost.goes_on(data, whole=whole) is goes_on
+    assert is_json_prefix(data, whole=whole) is goes_on

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.kinds.json.almost import spell
+from spillover.kinds.json.strings import spell_repr
 
 ROWS = [{"id": number, "name": f"o'neil {number}", "note": None, "ok": True, "pair": (1,)} for number in range(2_000)]
 ROWS[1_333]["note"] = "FAILED: disk on fire"
@@ -63,6 +63,6 @@ def test_what_only_looks_like_one_is_none(text):
 )
 def test_it_is_spelled_as_json_of_the_same_length(value):
     data = repr(value).encode()
-    spelled = spell(data)
+    spelled = spell_repr(data)
     assert len(spelled) == len(data)
     json.loads(spelled)

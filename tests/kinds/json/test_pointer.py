@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from spillover.kinds.json.pointer import find_pointer, find_value
+from spillover.kinds.json.strings import find_pointed, find_pointer
 
 VALUE = {"a": [10, {"b/c": "x", "~": [None, True]}], "ü": {"": 1.5e3}, 'q"': "s, ]{", "z": []}
 DATA = json.dumps(VALUE, ensure_ascii=False, indent=1).encode()
@@ -25,17 +25,17 @@ POINTERS = {
 @pytest.mark.parametrize(("pointer", "value"), POINTERS.items())
 @pytest.mark.parametrize("data", [DATA, json.dumps(VALUE).encode(), b"\xef\xbb\xbf" + DATA])
 def test_a_pointer_and_a_place_name_each_other(data, pointer, value):
-    start, end = find_value(data, pointer)
+    start, end = find_pointed(data, pointer)
     assert json.loads(data[start:end]) == value
     assert find_pointer(data, start) == pointer
 
 
 @pytest.mark.parametrize("pointer", ["/b", "/a/2", "/a/x", "a", "/a/0/0", "/z/0", "//"])
 def test_a_pointer_to_nothing_finds_nothing(pointer):
-    assert find_value(DATA, pointer) is None
+    assert find_pointed(DATA, pointer) is None
 
 
 @pytest.mark.parametrize("data", [b"", b"not json", b"]]]", b'{"a"', b"\xff\xfe", b",,,:::"])
 def test_what_is_not_json_has_no_values(data):
-    assert find_value(data, "/a") is None
+    assert find_pointed(data, "/a") is None
     assert find_pointer(data, 5) is None

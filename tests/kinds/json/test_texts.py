@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.kinds.json.texts import read_string
+from spillover.kinds.json.strings import read_string
 
 LOG = "".join(f"step {number}: compiling part{number}.c\n" for number in range(3_000))
 BROKEN = LOG.replace("step 1500:", "ERROR: part9.c:17: no such type\nstep 1500:")
@@ -109,9 +109,9 @@ def test_a_string_means_what_json_says_it_means(text):
         if not ascii_only and any(0xD800 <= ord(char) < 0xE000 for char in text):
             continue
         raw = json.dumps(text, ensure_ascii=ascii_only).encode()
-        data, ats, extra = read_string(raw, 1, len(raw) - 1)
-        assert data == json.loads(raw).encode("utf-8", "surrogatepass")
-        assert not ats or len(data) + extra[-1] == len(raw) - 2
+        read = read_string(raw, 1, len(raw) - 1)
+        assert read.data == json.loads(raw).encode("utf-8", "surrogatepass")
+        assert not read.extra or len(read.data) + read.extra[-1] == len(raw) - 2
 
 
 @settings(max_examples=40, derandomize=True, deadline=None)

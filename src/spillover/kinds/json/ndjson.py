@@ -1,16 +1,30 @@
-"""Lines that are JSON records: line N stays record N, each line shown is JSON, and the records that stand out are kept."""
+"""Lines that are JSON records: line N stays record N, each line shown is JSON, records that stand out are kept."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from itertools import pairwise
 
+import msgspec
+import numpy as np
 from msgspec import Struct, field
 
-from spillover.kinds.json.gaps import explain, find_room
-from spillover.kinds.json.parse import is_container, parse
-from spillover.kinds.json.rare import Rare
-from spillover.kinds.json.room import CUTS, LEAST, MARK, TEXT, TEXT_SHARE, share_out
+from spillover.document.document import Document
+from spillover.kinds.json.marks import parse
+from spillover.kinds.json.records import MARKER_BYTES, Rare
+from spillover.kinds.json.tree import (
+    MAX_CUTS,
+    MIN_PART_BYTES,
+    MIN_TEXT_BYTES,
+    TEXT_SHARE,
+    Part,
+    Tree,
+    explain,
+    find_size,
+    share_above,
+)  # fmt: skip
+from spillover.kinds.log.lines import read_lines
+from spillover.kinds.log.scan import CLOSE_BYTES
 from spillover.kinds.pack import group
 from spillover.kinds.sample import SURE, Sample
 from spillover.kinds.selection import Room, Span, join
@@ -18,241 +32,18 @@ from spillover.settings.settings import Call
 
 #: What `Clip.kind` may say.
 NAMES = ("ndjson",)
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spillover.document.document import Document
-    from spillover.kinds.json.gaps import Part
-    from spillover.kinds.json.room import Tree
-
 #: Why records at either end are shown.
 FIRST, LAST = "first records", "last records"
-#: The bytes read at a time; of a longer line only the beginning is looked at.
-BLOCK = 1 << 20
-#: The number of lines, spread over all of them, that say whether the output is JSON.
-SAMPLE = 64
-#: A longer line is not taken into the sample.
-SAMPLE_LINE = 1 << 16
-#: The share of the sample's lines that must be JSON.
-MOSTLY = 0.8
+#: Bytes read together; of a longer line only the beginning is looked at. Larger: more memory.
+BLOCK_BYTES = 1 << 20
 #: Among lines shorter than this nothing stands out, and there may be billions.
-TINY = 8
+MIN_LINE_BYTES = 8
 #: A longer line is shown whole or not at all.
-LINE_CAP = 8 << 20
-#: At most UNLIKE records may be like no other, and one in FEW; with more of them it means nothing.
-UNLIKE, FEW = 16, 12
-#: The bytes of cut lines held in memory together; beyond that a line is shown whole or not at all, too.
-HELD = 32 << 20
-
-
-def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
-    """Return whole records, and long ones in part; nothing if most lines are not JSON, or not one of them fits."""
-    if document.lines < 2 or not _is_mostly_json(document):
-        return []
-    odd = _find_rare(document)
-    records = _Records(document, [*odd.items(), *(each for each in _unlike(document) if each[0] not in odd)])
-    most_bytes = 2 * document.reach
-    size = find_room(records.spans, min(document.size, most_bytes) * TEXT_SHARE, most_bytes, room.fill)
-    spans = [] if size is None else records.spans(size)
-    return explain(spans, records.parts(spans), (FIRST, LAST), document.work) if spans else []
-
-
-def _unlike(document: Document) -> list[tuple[int, str]]:
-    """Return records like no other, in an output that is small enough to look at every line."""
-    from spillover.kinds.log.lines import read_lines  # loads numpy
-    from spillover.kinds.log.scan import CLOSE_BYTES
-
-    if document.size > CLOSE_BYTES:
-        return []
-    import numpy as np
-
-    lines = read_lines(document, [(0, document.size)])
-    order, starts, sizes = group(lines.template)
-    alone = np.sort(order[starts[sizes == 1]])
-    few = len(alone) <= min(UNLIKE, len(lines) // FEW)
-    return [(number + 1, f"record {number + 1:,}: like no other") for number in alone.tolist()] if few else []
-
-
-def _is_mostly_json(document: Document) -> bool:
-    """Return whether most of some lines from all over the output are JSON objects or arrays."""
-    lines: dict[int, bytes] = {}
-    for number in range(SAMPLE):
-        at = document.size * number // SAMPLE
-        some = document.blob.read(at, at + SAMPLE_LINE)
-        start = some.find(b"\n") + 1 if at else 0
-        end = some.find(b"\n", start) + 1 or (len(some) if at + len(some) == document.size else 0)
-        if (start or not at) and end > start:
-            lines[at + start] = some[start:end]
-    if len(lines) < 2:  # few, and long: the first must do
-        first = document.blob.read(0, min(document.size, LINE_CAP))
-        lines = {0: first[: first.find(b"\n") + 1]}
-    filled = [line for line in lines.values() if line.strip()]
-    good = [line for line in filled if is_container(line)]
-    return bool(good) and len(good) >= MOSTLY * len(filled)
-
-
-def _find_rare(document: Document) -> dict[int, str]:
-    """Return the records that stand out: the number of the line, and why. One pass, a block at a time."""
-    if document.size < TINY * document.lines:
-        return {}
-    import numpy as np
-
-    rare = Rare(document.work)
-    at = 0
-    while at < document.size:
-        data = document.blob.read(at, at + BLOCK)
-        last = at + len(data) >= document.size
-        whole = data if last else data[: data.rfind(b"\n") + 1]
-        ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == 0x0A) + 1
-        if not whole.endswith(b"\n"):  # of a long line, the beginning
-            whole = data
-            ends = np.append(ends, len(data))
-        rare.feed(whole, np.concatenate((ends[:0], [0], ends[:-1])), ends)
-        at = at + len(whole) if last or whole.endswith(b"\n") else document.start(document.number(at) + 1)
-    return {number + 1: why for number, why in rare.found().items()}
-
-
-class _Line(Struct, frozen=True):
-    """A record that is kept in any case: where it is, and why."""
-
-    start: int
-    end: int
-    why: str
-
-    @property
-    def size(self) -> int:
-        return self.end - self.start
-
-
-class _Records(Struct, frozen=True):
-    """What is shown of records in so much room."""
-
-    document: Document
-    odd: list[tuple[int, str]]
-    _lines: list[_Line] = field(default_factory=list)
-    _trees: dict[int, Tree | None] = field(default_factory=dict)
-
-    def spans(self, room: int) -> list[Span]:
-        """Return the first, the last and those that stand out; then more from the beginning, the end, and around them."""
-        chosen, left, half = [], room, room // 2
-        for number, line in enumerate(self._kept()):
-            needed = min(line.size, LEAST) + MARK if self._tree(line, LEAST) else line.size + MARK
-            if needed <= (left if number < 2 else left - half):
-                chosen.append(line)
-                left -= needed
-        room -= MARK * len(chosen)
-        sizes = [line.size for line in chosen]
-        leasts = [min(line.size, LEAST) if self._tree(line, LEAST) else line.size for line in chosen]
-        spans = []
-        for line, given in zip(chosen, share_out(sizes, leasts, room), strict=True):
-            parts = self._line(line, given)
-            room -= sum(part.end - part.start + MARK for part in parts) - MARK
-            spans += parts
-        if room > 0:
-            spans += self._around(chosen, room)
-        return join(_fill(join(spans)))
-
-    def _kept(self) -> list[_Line]:
-        if not self._lines:
-            document = self.document
-            numbers = {1: FIRST, document.lines: LAST} | {
-                number: why for number, why in self.odd if number not in (1, document.lines)
-            }
-            for number, why in numbers.items():
-                line = _Line(document.start(number), document.start(number + 1), why)
-                if why in (FIRST, LAST) or document.blob.read(line.start, min(line.end, line.start + BLOCK)).strip():
-                    self._lines.append(line)  # an empty line stands out, but for nothing
-        return self._lines
-
-    def parts(self, spans: Sequence[Span]) -> list[Part]:
-        """Return why each record of these is shown: a reason of its own, or that of the nearest one that has one."""
-        kept = sorted(self._kept(), key=lambda line: line.start)
-        shown = [line for line in kept if any(span.start <= line.start < span.end for span in spans)]
-        parts = [(line.start, line.end, line.why) for line in shown]
-        for one, two in pairwise(shown):
-            middle = self.document.start(self.document.number((one.end + two.start) // 2))
-            parts += [(one.end, middle, one.why), (middle, two.start, two.why)]
-        return parts
-
-    def _line(self, line: _Line, room: int) -> list[Span]:
-        """Return a record in a given room."""
-        tree = self._tree(line, room)
-        if tree is None:
-            return [Span(line.start, line.end)]
-        return tree.gaps(room).spans(line.size, line.start)
-
-    def _tree(self, line: _Line, room: int) -> Tree | None:
-        """Return the values of a record that must be cut; None where it need not be, or cannot."""
-        if line.size <= room:
-            return None
-        if line.start not in self._trees:
-            held = line.size + sum(len(tree.data) for tree in self._trees.values() if tree)
-            small = line.size <= LINE_CAP and held <= HELD
-            self._trees[line.start] = (
-                parse(self.document.blob.read(line.start, line.end), self.document.work) if small else None
-            )
-        return self._trees[line.start]
-
-    def _around(self, chosen: list[_Line], room: int) -> list[Span]:
-        """Return more records behind the first, before the last, and on both sides of each that stands out."""
-        size = self.document.size
-        behind = [line for line in chosen if line.end < size]
-        before = [line for line in chosen if line.start > 0]
-        ends = sum(line.start == 0 or line.end == size for line in chosen)
-        others = len(behind) + len(before) - ends
-        end_room = room // (3 if others else 1) // max(1, ends)
-        other_room = (room - room // 3) // max(1, others)
-        spans = []
-        for line in behind:
-            spans += self._behind(
-                line, end_room if line.start == 0 else other_room, max(TEXT, room // TEXT_SHARE), chosen
-            )
-        left = room - sum(span.end - span.start for span in spans)
-        for line in before:
-            spans += self._before(line, end_room if line.end == size else other_room, left // 2)
-            left -= spans[-1].end - spans[-1].start
-        return spans
-
-    def _behind(self, line: _Line, room: int, each: int, chosen: Sequence[_Line]) -> list[Span]:
-        """Return the records that follow one: whole ones, and after the first also long ones in part."""
-        spans, at = [], line.end
-        cuttable = 0 if line.start else CUTS
-        while at < self.document.size:
-            some = self.document.blob.read(at, at + min(room, self.document.reach))
-            whole = len(some) if at + len(some) == self.document.size else some.rfind(b"\n") + 1
-            parts = [Span(at, at + whole)]
-            if not whole:
-                if not cuttable or room < LEAST + MARK or any(other.start == at for other in chosen):
-                    break
-                following = _Line(at, self.document.start(self.document.number(at) + 1), line.why)
-                if not self._tree(following, each):
-                    break
-                parts = self._line(following, each)
-                room -= MARK * len(parts)
-                cuttable -= 1
-            spans += parts
-            room -= sum(part.end - part.start for part in parts)
-            at = parts[-1].end
-        return spans
-
-    def _before(self, line: _Line, room: int, most: int) -> list[Span]:
-        """Return the records before one, whole; one at least, where it is no longer than `most`."""
-        some = self.document.blob.read(max(0, line.start - min(room, self.document.reach)), line.start)
-        whole = 0 if len(some) == line.start else some.find(b"\n") + 1 or len(some)
-        if whole == len(some):
-            previous = self.document.start(self.document.number(line.start) - 1)
-            if line.start - previous <= most:
-                return [Span(previous, line.start)]
-        return [Span(line.start - len(some) + whole, line.start)]
-
-
-def _fill(spans: list[Span]) -> list[Span]:
-    """Fill the gaps that are shorter than a marker."""
-    more = [
-        Span(one.end, two.start) for one, two in pairwise(spans) if one.then is None and two.start - one.end <= MARK
-    ]
-    return [*spans, *more]
+MAX_LINE_BYTES = 8 << 20
+#: Bytes of cut lines in memory together; beyond that a line is shown whole or not at all, too.
+MAX_CUT_BYTES = 32 << 20
+#: At most so many records may be like no other, and one in MIN_PER_UNIQUE; with more of them it means nothing.
+MAX_UNIQUE, MIN_PER_UNIQUE = 16, 12
 
 
 def recognise(sample: Sample) -> str:
@@ -267,7 +58,193 @@ def _is_record(line: bytes) -> bool:
     if line.lstrip()[:1] not in (b"{", b"["):
         return False
     try:
-        json.loads(line)
-    except (ValueError, RecursionError):
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError):
         return False
     return True
+
+
+def select(document: Document, room: Room, _call: Call) -> Sequence[Span]:
+    """Return whole records, and long ones in part; nothing if the first line is no record, or not one of them fits."""
+    if document.lines < 2 or parse(document.blob.read(0, min(document.start(2), MAX_LINE_BYTES))) is None:
+        return []
+    records = _Records(document, _find_lines(document))
+    max_bytes = 2 * document.reach
+    size = find_size(records.spans, min(document.size, max_bytes) * TEXT_SHARE, max_bytes, room.fill)
+    spans = [] if size is None else records.spans(size)
+    return explain(spans, records.parts(spans), (FIRST, LAST), document.work) if spans else []
+
+
+class _Line(Struct, frozen=True):
+    """A record that is shown first: where it is, and why."""
+
+    start: int
+    end: int
+    why: str
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+def _find_lines(document: Document) -> list[_Line]:
+    """Return the first record, the last, and those that stand out."""
+    numbers = {1: FIRST, document.lines: LAST}
+    for reasons in (_find_rare(document), _find_unique(document)):
+        numbers |= {number: why for number, why in reasons.items() if number not in numbers}
+    return [_Line(document.start(number), document.start(number + 1), why) for number, why in numbers.items()]
+
+
+def _find_rare(document: Document) -> dict[int, str]:
+    """Return the records that stand out: the number of the line, and why. One pass, a block at a time."""
+    if document.size < MIN_LINE_BYTES * document.lines:
+        return {}
+    rare = Rare(document.work)
+    at = 0
+    while at < document.size:
+        data = document.blob.read(at, at + BLOCK_BYTES)
+        is_last = at + len(data) >= document.size
+        block = data if is_last else data[: data.rfind(b"\n") + 1]
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == 0x0A) + 1
+        if not block.endswith(b"\n"):  # of a long line, the beginning
+            block = data
+            ends = np.append(ends, len(data))
+        rare.feed(block, np.concatenate((ends[:0], [0], ends[:-1])), ends)
+        at = at + len(block) if is_last or block.endswith(b"\n") else document.start(document.number(at) + 1)
+    return {number + 1: why for number, why in rare.explain().items()}
+
+
+def _find_unique(document: Document) -> dict[int, str]:
+    """Return records like no other, in an output that is small enough to look at every line."""
+    if document.size > CLOSE_BYTES:
+        return {}
+    lines = read_lines(document, [(0, document.size)])
+    order, starts, sizes = group(lines.template)
+    unique = sorted(order[starts[sizes == 1]].tolist())
+    if len(unique) > min(MAX_UNIQUE, len(lines) // MIN_PER_UNIQUE):
+        return {}
+    texts = {number: document.blob.read(document.start(number + 1), document.start(number + 2)) for number in unique}
+    return {number + 1: f"record {number + 1:,}: like no other" for number in unique if texts[number].strip()}
+
+
+class _Records(Struct, frozen=True):
+    """The records of an output in any room; `lines` come first."""
+
+    document: Document
+    lines: Sequence[_Line]
+    _trees: dict[int, Tree | None] = field(default_factory=dict)
+
+    def spans(self, room: int) -> list[Span]:
+        """Return the first, the last and those that stand out; then more behind the first and before the others."""
+        lines: list[_Line] = []
+        left = room
+        for number, line in enumerate(self.lines):
+            cost = self._least(line) + MARKER_BYTES
+            if cost <= (left if number < 2 else left - room // 2):
+                lines.append(line)
+                left -= cost
+        room -= MARKER_BYTES * len(lines)
+        spans = []
+        shares = share_above([line.size for line in lines], [self._least(line) for line in lines], room)
+        for line, share in zip(lines, shares, strict=True):
+            parts = self._show(line, share)
+            room -= sum(part.end - part.start + MARKER_BYTES for part in parts) - MARKER_BYTES
+            spans += parts
+        if room > 0:
+            spans += self._add_neighbours(lines, room)
+        return join(_fill_gaps(join(spans)))
+
+    def parts(self, spans: Sequence[Span]) -> list[Part]:
+        """Return why each record of these is shown: its own reason, or that of the nearest line that has one."""
+        lines = sorted(self.lines, key=lambda line: line.start)
+        lines = [line for line in lines if any(span.start <= line.start < span.end for span in spans)]
+        parts = [(line.start, line.end, line.why) for line in lines]
+        for line, after in pairwise(lines):
+            middle = self.document.start(self.document.number((line.end + after.start) // 2))
+            parts += [(line.end, middle, line.why), (middle, after.start, after.why)]
+        return parts
+
+    def _least(self, line: _Line) -> int:
+        """Return the fewest bytes that can stand for a record."""
+        return MIN_PART_BYTES if self._tree(line, MIN_PART_BYTES) else line.size
+
+    def _show(self, line: _Line, room: int) -> list[Span]:
+        """Return a record in a given room."""
+        tree = self._tree(line, room)
+        if tree is None:
+            return [Span(line.start, line.end)]
+        return tree.gaps(room).spans(line.size, line.start)
+
+    def _tree(self, line: _Line, room: int) -> Tree | None:
+        """Return the values of a record that must be cut; None where it need not be, or cannot."""
+        if line.size <= room:
+            return None
+        if line.start not in self._trees:
+            cut_bytes = line.size + sum(len(tree.marks.data) for tree in self._trees.values() if tree)
+            is_small = line.size <= MAX_LINE_BYTES and cut_bytes <= MAX_CUT_BYTES
+            marks = parse(self.document.blob.read(line.start, line.end), self.document.work) if is_small else None
+            self._trees[line.start] = None if marks is None else Tree(marks)
+        return self._trees[line.start]
+
+    def _add_neighbours(self, lines: Sequence[_Line], room: int) -> list[Span]:
+        """Return more records behind the first, before the last, and on both sides of each that stands out."""
+        size = self.document.size
+        behind = [line for line in lines if line.end < size]
+        before = [line for line in lines if line.start > 0]
+        ends = sum(line.start == 0 or line.end == size for line in lines)
+        inner_sides = len(behind) + len(before) - ends
+        end_share = room // (3 if inner_sides else 1) // max(1, ends)
+        share = (room - room // 3) // max(1, inner_sides)
+        spans = []
+        starts = {line.start for line in lines}
+        for line in behind:
+            is_first = line.start == 0
+            record_room = max(MIN_TEXT_BYTES, room // TEXT_SHARE)
+            spans += self._add_behind(line, end_share if is_first else share, record_room, starts)
+        left = room - sum(span.end - span.start for span in spans)
+        for line in before:
+            spans.append(self._add_before(line, end_share if line.end == size else share, left // 2))
+            left -= spans[-1].end - spans[-1].start
+        return spans
+
+    def _add_behind(self, line: _Line, room: int, record_room: int, starts: set[int]) -> list[Span]:
+        """Return the records that follow one: whole ones, and after the first also long ones in part."""
+        spans: list[Span] = []
+        at = line.end
+        cuts = 0 if line.start else MAX_CUTS
+        while at < self.document.size:
+            data = self.document.blob.read(at, at + min(room, self.document.reach))
+            whole = len(data) if at + len(data) == self.document.size else data.rfind(b"\n") + 1
+            parts = [Span(at, at + whole)]
+            if not whole:
+                following = _Line(at, self.document.start(self.document.number(at) + 1), line.why)
+                too_small = room < MIN_PART_BYTES + MARKER_BYTES
+                if not cuts or too_small or at in starts or not self._tree(following, record_room):
+                    break
+                parts = self._show(following, record_room)
+                room -= MARKER_BYTES * len(parts)
+                cuts -= 1
+            spans += parts
+            room -= sum(part.end - part.start for part in parts)
+            at = parts[-1].end
+        return spans
+
+    def _add_before(self, line: _Line, room: int, max_bytes: int) -> Span:
+        """Return the records before one, whole; at least one, where it is no longer than `max_bytes`."""
+        data = self.document.blob.read(max(0, line.start - min(room, self.document.reach)), line.start)
+        whole = 0 if len(data) == line.start else data.find(b"\n") + 1 or len(data)
+        if whole == len(data):
+            previous = self.document.start(self.document.number(line.start) - 1)
+            if line.start - previous <= max_bytes:
+                return Span(previous, line.start)
+        return Span(line.start - len(data) + whole, line.start)
+
+
+def _fill_gaps(spans: Sequence[Span]) -> list[Span]:
+    """Fill the gaps that are shorter than a marker."""
+    gaps = [
+        Span(span.end, after.start)
+        for span, after in pairwise(spans)
+        if span.then is None and after.start - span.end <= MARKER_BYTES
+    ]
+    return [*spans, *gaps]
