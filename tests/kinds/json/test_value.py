@@ -1,5 +1,6 @@
 """One JSON value stays one: what is shown parses, and all of it but the markers is as it came."""
 
+import ast
 import json
 import re
 
@@ -13,7 +14,6 @@ from spillover.document.clean import clean
 from spillover.document.document import Document, Section
 from spillover.kinds.json import value as one_value
 from spillover.kinds.json.marks import scan
-from spillover.kinds.json.strings import safe_cut
 from spillover.kinds.json.tree import explain, share_above
 from spillover.kinds.selection import Hidden, Room, Span
 from spillover.source.blob import MemoryBlob, Meter
@@ -347,33 +347,6 @@ def test_nothing_but_a_count_is_left_to_others():
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "expected"),
-    [
-        (r"abcdef", 3, 3),
-        (r"ab\ncd", 3, 2),  # not between a backslash and its letter
-        (r"ab\ncd", 4, 4),
-        (r"ab\\ncd", 4, 4),
-        (r"ab\\\ncd", 5, 4),
-        (r"\u00e9x", 6, 6),
-        (r"\u00e9x", 5, 0),
-        (r"\u00e9x", 1, 0),
-        (r"\\u00e9x", 4, 4),  # a backslash, then letters
-        (r"\ud83d\ude00x", 6, 0),  # one character in two escapes
-        (r"\ud83d\ude00x", 9, 0),
-        (r"\ud83d\ude00x", 12, 12),
-        (r"\\ud83d\ude00", 7, 7),  # the first is no escape
-        ("\\" * 200 + "x", 101, 100),
-        ("\\" * 200 + "x", 100, 100),
-        ("aé", 2, 1),
-        ("😀x", 3, 0),
-    ],
-)
-def test_a_string_is_cut_between_characters(text, at, expected):
-    data = b'"' + text.encode() + b'"'
-    assert safe_cut(data, 1, at + 1) - 1 == expected
-
-
-@pytest.mark.parametrize(
     ("spans", "parts", "expected"),
     [
         ([(0, 90)], [], [(0, 90, "shape")]),
@@ -432,3 +405,101 @@ def test_marks_are_found_whatever_the_blocks(value, layout, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spillover.kinds.json.marks.BLOCK_BYTES", block)
         assert [level.tolist() for level in scan(text.encode()).levels] == by_hand(text)
+
+
+TABLES = [
+    {
+        "schema": "public",
+        "name": f"table_{n}",
+        "kind": "BASE TABLE",
+        "owner": None,
+        "logged": True,
+        "comment": "none so far, as nobody wrote one",
+    }
+    for n in range(90)
+]
+
+
+def clip_text(text, tokens=600):
+    return Clipper(Limits(tokens=tokens), store=MemoryStore()).clip(text)
+
+
+def test_a_python_repr_is_known_and_its_rows_are_shown():
+    clipped = clip_text(repr(TABLES))
+    assert clipped.kind == "repr"
+    assert sum(f"'table_{n}'" in clipped.text for n in range(90)) > 10
+    assert "'none so far, as nobody wrote one'" not in clipped.text.partition("table_1'")[2]
+
+
+def test_words_around_a_value_stay():
+    clipped = clip_text(
+        "Backend metadata:\n\n" + json.dumps({"tables": TABLES}, indent=2) + "\n\nCall get-table-schema for more.\n"
+    )
+    assert clipped.kind == "repr"
+    assert "Backend metadata:\n\n{" in clipped.text
+    assert clipped.text.rstrip().endswith("Call get-table-schema for more.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[INFO] start\n" * 400, "[1/9] building it\n" * 400, "{'a': 1} and more\n" * 400, "[{'a': it's}]" + " " * 4_000],
+)
+def test_what_only_begins_like_a_value_is_a_log(text):
+    assert clip_text(text, 300).kind == "log"
+
+
+def test_the_head_of_a_minified_file_is_shown():
+    banner = "/*! harbour v3.7.1 | (c) Harbour Lamps | harbour.example.org/license */\n"
+    text = (
+        banner
+        + "!function(e,t){"
+        + "".join(f'var a{n}=function(b,c){{return b&&c?d({n}):e["x{n}"]}};' for n in range(900))
+        + "}(this);"
+    )
+    clipped = clip_text(text)
+    assert clipped.kind == "blob"
+    assert "harbour v3.7.1" in clipped.text
+    assert "minified code" in clipped.text
+
+
+PEOPLE = [{"id": number, "name": f"o'neil {number}", "note": None, "ok": True, "pair": (1,)} for number in range(2_000)]
+PEOPLE[1_333]["note"] = "FAILED: disk on fire"
+
+
+def clip_repr(value):
+    clipper = Clipper(Limits(tokens=700), store=MemoryStore(), hints="cli", scope="test")
+    clip = clipper.clip(repr(value))
+    assert clipper.settings.count(clip.text) <= 700
+    return clip, clip.text.partition("]\n")[2], clipper
+
+
+@pytest.mark.parametrize(
+    "value", [PEOPLE, tuple(PEOPLE), {"rows": PEOPLE}, [(number, "x\x1b'\"", b"y") for number in range(3_000)]]
+)
+def test_a_repr_stays_a_repr(value):
+    clip, body, _ = clip_repr(value)
+    assert clip.kind == "repr"
+    shown = ast.literal_eval(body)
+    assert type(shown) is type(value)
+    assert ("on fire" in body) == ("on fire" in repr(value))
+
+
+@pytest.mark.parametrize("item", ["datetime.date(2026, 1, 2)", "b'bytes'", "None", "Decimal(15)"])
+def test_a_repr_may_begin_with_a_call_bytes_or_a_word(item):
+    clipper = Clipper(Limits(tokens=300), store=MemoryStore(), scope="test")
+    assert clipper.clip(f"[{', '.join([item] * 2_000)}]").kind == "repr"
+
+
+def test_a_log_in_a_repr_keeps_its_error_and_can_be_read_by_its_pointer():
+    log = "all good\n" * 2_000 + "ERROR: it's broken\n" + "all good\n" * 2_000
+    clip, body, clipper = clip_repr({"stdout": log, "code": 2})
+    assert "ERROR: it's broken\n" in ast.literal_eval(body)["stdout"]
+    assert "2001: ERROR: it's broken" in clipper.read(f"{clip.ref}#/stdout", lines="2001").text
+
+
+@pytest.mark.parametrize(
+    "text", ["[see 'above'] and so on ", "{'a', 'b'} ", "(defun x (y) 'z) ", "[1, 2 'x'] ", "['unclosed, ", "{x: 'y'} "]
+)
+def test_what_only_looks_like_one_is_none(text):
+    clipper = Clipper(Limits(tokens=300), store=MemoryStore(), scope="test")
+    assert clipper.clip(text * 2_000).kind != "repr"

@@ -155,7 +155,7 @@ def _unescape(escape: bytes) -> bytes:
 
 
 def refine(document: Document, spans: Sequence[Span], room: Room, select: Select, call: Call) -> Sequence[Span]:
-    """Return the spans of a JSON output with its cut strings chosen by what they are; the same where that is no gain."""
+    """Return the spans of a JSON output with its cut strings chosen by what they are; the same if that is no gain."""
     cuts = [(span.end, after.start) for span, after in pairwise(spans) if _cuts_string(span)]
     if not cuts or len(cuts) > MAX_STRINGS:
         return spans
@@ -323,7 +323,7 @@ def find_pointed(data: bytes, pointer: str) -> tuple[int, int] | None:
 def _walk(
     data: bytes, upto: int, work: Work, limit: int | None = MAX_POINTER_TOKENS
 ) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield each value with its path: where it begins, where it ends. A container comes twice: `(start, 0)`, `(-1, end)`."""
+    """Yield where each value begins and ends, and its path; a container comes twice: `(start, 0)`, `(-1, end)`."""
     path: list[str] = []
     kinds: list[int] = []  # of the containers around: 0x7B or 0x5B
     is_key = False  # whether the next string is a key

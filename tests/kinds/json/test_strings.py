@@ -1,4 +1,4 @@
-"""Long strings in JSON: cut as a text of their kind, and still JSON."""
+"""Strings in JSON: cut as texts of their kind, read, named by pointers; and reprs spelled as JSON."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.kinds.json.strings import read_string
+from spillover.kinds.json.strings import find_pointed, find_pointer, is_json_prefix, read_string, safe_cut, spell_repr
 
 LOG = "".join(f"step {number}: compiling part{number}.c\n" for number in range(3_000))
 BROKEN = LOG.replace("step 1500:", "ERROR: part9.c:17: no such type\nstep 1500:")
@@ -133,3 +133,112 @@ def test_whatever_stands_in_it_json_stays_json_and_fits(value, tokens, ascii_onl
     assert clipper.settings.count(clip.text) <= tokens
     if clip.kind == "json" and clip.outcome == "stored":
         json.loads(clip.text.partition("]\n")[2])
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "expected"),
+    [
+        (r"abcdef", 3, 3),
+        (r"ab\ncd", 3, 2),  # not between a backslash and its letter
+        (r"ab\ncd", 4, 4),
+        (r"ab\\ncd", 4, 4),
+        (r"ab\\\ncd", 5, 4),
+        (r"\u00e9x", 6, 6),
+        (r"\u00e9x", 5, 0),
+        (r"\u00e9x", 1, 0),
+        (r"\\u00e9x", 4, 4),  # a backslash, then letters
+        (r"\ud83d\ude00x", 6, 0),  # one character in two escapes
+        (r"\ud83d\ude00x", 9, 0),
+        (r"\ud83d\ude00x", 12, 12),
+        (r"\\ud83d\ude00", 7, 7),  # the first is no escape
+        ("\\" * 200 + "x", 101, 100),
+        ("\\" * 200 + "x", 100, 100),
+        ("aé", 2, 1),
+        ("😀x", 3, 0),
+    ],
+)
+def test_a_string_is_cut_between_characters(text, at, expected):
+    data = b'"' + text.encode() + b'"'
+    assert safe_cut(data, 1, at + 1) - 1 == expected
+
+
+POINTED = {"a": [10, {"b/c": "x", "~": [None, True]}], "ü": {"": 1.5e3}, 'q"': "s, ]{", "z": []}
+POINTED_JSON = json.dumps(POINTED, ensure_ascii=False, indent=1).encode()
+POINTERS = {
+    "": POINTED,
+    "/a": POINTED["a"],
+    "/a/0": 10,
+    "/a/1/b~1c": "x",
+    "/a/1/~0": [None, True],
+    "/a/1/~0/1": True,
+    "/ü": {"": 1.5e3},
+    "/ü/": 1.5e3,
+    '/q"': "s, ]{",
+    "/z": [],
+}
+
+
+@pytest.mark.parametrize(("pointer", "value"), POINTERS.items())
+@pytest.mark.parametrize("data", [POINTED_JSON, json.dumps(POINTED).encode(), b"\xef\xbb\xbf" + POINTED_JSON])
+def test_a_pointer_and_a_place_name_each_other(data, pointer, value):
+    start, end = find_pointed(data, pointer)
+    assert json.loads(data[start:end]) == value
+    assert find_pointer(data, start) == pointer
+
+
+@pytest.mark.parametrize("pointer", ["/b", "/a/2", "/a/x", "a", "/a/0/0", "/z/0", "//"])
+def test_a_pointer_to_nothing_finds_nothing(pointer):
+    assert find_pointed(POINTED_JSON, pointer) is None
+
+
+@pytest.mark.parametrize("data", [b"", b"not json", b"]]]", b'{"a"', b"\xff\xfe", b",,,:::"])
+def test_what_is_not_json_has_no_values(data):
+    assert find_pointed(data, "/a") is None
+    assert find_pointer(data, 5) is None
+
+
+WHOLE = json.dumps(
+    [{"id": n, "name": f"name {n}", "in": {"a": [1.5e-3, True, None, 'q\\"é']}} for n in range(60)]
+).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "whole", "goes_on"),
+    [
+        (WHOLE, True, True),
+        (WHOLE, False, False),
+        (WHOLE[:-1], False, True),
+        (WHOLE[:-1], True, False),
+        (WHOLE[:2000], False, True),
+        (WHOLE[:2000] + b"\n[INFO] done", False, False),
+        (b'[{"a": -', False, True),
+        (b'[{"a": 1.', False, True),
+        (b'[{"a": tru', False, True),
+        (b'[{"a": "b\\', False, True),
+        (b"[1, 2] and", False, False),
+        (b"[1 2 x", False, False),
+        (b"[INFO] done", False, False),
+        (b'"text', False, False),
+        (b"[" * 100_000, False, False),
+        (WHOLE + b" trailing", True, False),
+    ],
+)
+def test_what_is_json_as_far_as_it_goes(data, whole, goes_on):
+    assert is_json_prefix(data, whole=whole) is goes_on
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"id": 1, "name": "o'neil 1", "note": None, "ok": True, "pair": (1,)}],
+        [(1,), (), "\\", "a\"b'c", b"'", -1.5, 1e300, {"k": None}],
+        [True, False],
+        ["'", '"', "\\'"],
+        {"k": ["\x07\n\\", "é"]},
+    ],
+)
+def test_a_repr_is_spelled_as_json_of_the_same_length(value):
+    data = repr(value).encode()
+    spelled = spell_repr(data)
+    assert len(spelled) == len(data)
+    json.loads(spelled)
