@@ -486,7 +486,8 @@ class Rare(Struct):
             for numbers, reason in reasons:
                 if turn < len(numbers) and len(records) < MAX_RARE:
                     records.setdefault(numbers[turn], reason)
-        records = dict(list(nested.items())[:MAX_RARE_PER_REASON]) | records
+        for number, reason in list(nested.items())[:MAX_RARE_PER_REASON]:
+            records.setdefault(number, reason)
         return {number: f"record {number + 1:,}: {reason}" for number, reason in records.items()}
 
     def _explain_values(self, rare: int) -> tuple[list[tuple[list[int], str]], dict[int, str]]:
