@@ -17,7 +17,7 @@ from spillover.fallback import MAX_BYTES
 from spillover.hosts import claude_code, find
 from spillover.hosts.hook import PlainCut
 from spillover.hosts.hook import answer as answer_hook
-from spillover.mcp.message import without_the_deepest
+from spillover.mcp.message import cut_deep_parts
 from spillover.testing import FailingStore
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))
@@ -259,7 +259,7 @@ def test_an_integer_with_more_digits_than_python_reads_lets_nothing_pass(answer,
 def test_finding_what_is_too_deep_takes_time_in_proportion_to_the_event(piece, grows_as_fast_as_its_text):
     def work(size):
         text = piece * (size // len(piece))
-        return lambda: without_the_deepest(text, agents.MAX_DEPTH, agents.TOO_DEEP)
+        return lambda: cut_deep_parts(text, agents.MAX_DEPTH, agents.TOO_DEEP)
 
     grows_as_fast_as_its_text(work, 20_000, 80_000, margin=2, floor=0.005)
 

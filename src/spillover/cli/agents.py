@@ -35,7 +35,7 @@ from spillover.hosts.install import (
     warn_duplicate_tools,
 )
 from spillover.hosts.shell import MCP_JSON, SHELL
-from spillover.mcp.message import without_the_deepest
+from spillover.mcp.message import cut_deep_parts
 from spillover.settings.limits import read_int
 
 #: Columns of a narrow terminal, less one.
@@ -192,7 +192,7 @@ def reply_to_stdin(host: Host) -> str:
     except RecursionError:  # nested too deeply to be read, or to be written
         text = data.decode(json.detect_encoding(data), "surrogatepass")
         for stand_in in (TOO_DEEP, None):  # if nothing else is too long, the deepest part may be
-            event = json.loads(without_the_deepest(text, MAX_DEPTH, stand_in), parse_int=read_int)
+            event = json.loads(cut_deep_parts(text, MAX_DEPTH, stand_in), parse_int=read_int)
             if reply := _reply(host, event):
                 return reply
         return ""

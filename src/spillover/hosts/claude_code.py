@@ -40,7 +40,8 @@ SHOWN_TOKENS_OF_MCP = 25_000
 SAVED = re.compile(r"Output has been saved to (/[^\n]*?\.(?:txt|json))(?=[\s.,;]|$)")
 SAVED_CHARS = 2_000
 #: The file with all that Bash printed, of which `stdout` then has only the start.
-FULL_OUTPUT_PATH, FULL_OUTPUT_SIZE = "persistedOutputPath", "persistedOutputSize"
+FULL_OUTPUT_PATH = "persistedOutputPath"
+FULL_OUTPUT_SIZE = "persistedOutputSize"
 
 
 def read(event: Event) -> ToolCall | None:
@@ -90,7 +91,7 @@ def streams(response: Any, within: Bounder) -> Any:
         # With the path still in it, Claude Code would show the path and 2 KB of our text.
         rest = {key: value for key, value in response.items() if key not in (FULL_OUTPUT_PATH, FULL_OUTPUT_SIZE)}
         return {**rest, **texts}
-    preview = {**response, "stdout": within.marked(stdout), "stderr": within.marked(stderr)}
+    preview = {**response, "stdout": within.mark(stdout), "stderr": within.mark(stderr)}
     return None if preview == response else preview
 
 

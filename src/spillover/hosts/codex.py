@@ -34,14 +34,15 @@ NAME = "codex"
 VARIABLE = "CODEX_THREAD_ID"
 EVENT = "PostToolUse"
 #: The tool for commands, and the start of the names of MCP tools, in an event.
-SHELL, MCP = "Bash", "mcp__"
+SHELL = "Bash"
+MCP = "mcp__"
 #: The same for its hooks.json, so that no other tool starts the hook.
 MATCHER = f"^({SHELL}|{MCP}.*)$"
 #: The start of the id of a call from a script that the model wrote.
 SCRIPT_ID = "exec-"
 #: The start of an output that Codex has cut. Its transcript has more of it: 65,536 characters.
 CUT = "Warning: truncated output (original token count: "
-#: The end of a transcript that is read: the event of this call, and those of some calls beside it.
+#: Bytes at the end of a transcript that are read: the event of this call, and of some beside it. More takes longer.
 TRANSCRIPT_BYTES = 4 << 20
 TIMEOUT_SECONDS = 30
 

@@ -175,28 +175,28 @@ class TomlTable(Struct, frozen=True):
 
     def remove(self, text: str) -> str:
         """Return the text without our table and our marks. What the agent has put between them stays."""
-        others: list[str] = []
+        lines_to_keep: list[str] = []
         inside = False
         for line in text.splitlines(keepends=True):
             words = line.strip()
             if words.startswith("["):
                 inside = self._is_header(words)
                 if inside:
-                    self._drop_blank(others)
+                    self._drop_blank(lines_to_keep)
             if words in (self.first, self.last):
                 if words == self.first:
-                    self._drop_blank(others)
+                    self._drop_blank(lines_to_keep)
                 inside = False
             elif not inside:
-                others.append(line)
+                lines_to_keep.append(line)
             elif words.startswith("#"):  # somebody else's, before what comes next
                 inside = False
-                others.append(line)
+                lines_to_keep.append(line)
             elif not words:  # what follows the table is not ours
                 inside = False
-                if others:
-                    others.append(line)
-        return "".join(others)
+                if lines_to_keep:
+                    lines_to_keep.append(line)
+        return "".join(lines_to_keep)
 
     def preview(self) -> str:
         return f"[{self.name}]\n{self.lines}"
@@ -206,10 +206,10 @@ class TomlTable(Struct, frozen=True):
         return name == self.name or name.startswith(f"{self.name}.")
 
     @staticmethod
-    def _drop_blank(others: list[str]) -> None:
+    def _drop_blank(lines_to_keep: list[str]) -> None:
         """Drop the empty line that we put before our part."""
-        if others and not others[-1].strip():
-            others.pop()
+        if lines_to_keep and not lines_to_keep[-1].strip():
+            lines_to_keep.pop()
 
     def _find(self, text: str) -> Any:
         """Return the table of our name; None if there is none."""
@@ -218,23 +218,25 @@ class TomlTable(Struct, frozen=True):
             value = value.get(key) if isinstance(value, dict) else None
         return value
 
-    def _parse(self, text: str, wrong: str = "it is not valid TOML") -> Any:
+    def _parse(self, text: str, problem: str = "it is not valid TOML") -> Any:
         import tomllib
 
         try:
             return tomllib.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{wrong} ({error}). Fix it first, or add this by hand:\n{self.preview()}") from error
+            raise UsageError(f"{problem} ({error}). Fix it first, or add this by hand:\n{self.preview()}") from error
 
 
 def _line_end(text: str) -> str:
-    """Return how the first line of a text ends."""
+    """Return the line end of the first line of a text."""
     return "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
 
 
 def _gap(text: str, line_end: str) -> str:
-    """Return what leaves an empty line between a text and ours."""
-    return "" if not text else line_end if text.endswith("\n") else line_end * 2
+    """Return the line ends that leave an empty line between a text and ours."""
+    if not text:
+        return ""
+    return line_end if text.endswith("\n") else line_end * 2
 
 
 #: Each has `insert`, which returns a text with our part in it; `contains`; `remove`, None if nothing is left; and
@@ -287,7 +289,7 @@ class Child(Struct, frozen=True):
 def insert_json(text: str, keys: Sequence[str], value: Any) -> str:
     """Return the text with a value under keys that are not there; "[]" as the last key appends to an array.
 
-    Positions are those of the text without comments, which is as long.
+    Offsets are found in the text with blank comments, which is as long.
     """
     plain = blank_comments(text)
     at = _skip(plain, 0)

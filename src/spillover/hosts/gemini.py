@@ -34,7 +34,9 @@ from spillover.hosts.install import hook_entry, instructions, server_entry
 from spillover.settings.limits import Limits
 
 NAME = "gemini"
-EVENT, SHELL, READER = "AfterTool", "run_shell_command", "read_file"
+EVENT = "AfterTool"
+SHELL = "run_shell_command"
+READER = "read_file"
 #: The names of `read_file` in a list of tools.
 READER_NAMES = (READER, "ReadFileTool")
 EXACT = frozenset(
@@ -57,8 +59,10 @@ MCP_RESPONSE = " with response: "
 #: A line that may be longer than the 2,000 units of UTF-16 behind which `read_file` cuts, or a control character.
 UNSAFE_LINE = re.compile(r"(?m)^[^\n]{1001}|[\x00-\x08\x0b-\x1f\x7f]")
 PREFIX = "spillover-"
-#: A file that is still there after so many seconds was not read: something keeps `read_file` from it.
-UNREAD_SECONDS, STALE_SECONDS = 10, 3_600
+#: A file that is still there after this was not read: something keeps `read_file` from it, and no result is replaced
+#: until it is stale, and removed. More seconds of the first lose more results before that, of the second more after.
+UNREAD_SECONDS = 10
+STALE_SECONDS = 3_600
 TIMEOUT_SECONDS = 30
 
 
@@ -118,13 +122,15 @@ def split_frame(text: str, tool: str) -> tuple[str, str, str]:
     if error := MCP_ERROR.match(text):
         output = read_error(text)
         return ("", text, "") if output is None else (f"{error[0]}:\n", output, "")
-    opening, start = OPENING.match(text), max(0, len(text) - CLOSING_CHARS)
-    closing = CLOSING.search(text, start) if opening else None
+    opening = OPENING.match(text)
+    closing = CLOSING.search(text, max(0, len(text) - CLOSING_CHARS)) if opening else None
     if not opening or not closing:
         return "", text, ""
-    head, output = opening[0], text[opening.end() : closing.start()].replace(BETWEEN, "\n")
+    head = opening[0]
+    output = text[opening.end() : closing.start()].replace(BETWEEN, "\n")
     if tool == SHELL and output.startswith(OUTPUT):
-        head, output = f"{head}{OUTPUT.strip()}\n", output.removeprefix(OUTPUT)
+        head = f"{head}{OUTPUT.strip()}\n"
+        output = output.removeprefix(OUTPUT)
     return head, output, closing[0]
 
 
@@ -231,7 +237,7 @@ def our_files(folder: str) -> dict[str, float]:
 
 
 def write_file(folder: str, text: str) -> str:
-    """Write a private file for `read_file` and return its path; remove those that were never read."""
+    """Write a private file for `read_file` and return its path; remove files that were never read."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     for path, age in our_files(folder).items():
         if age >= STALE_SECONDS:

@@ -38,12 +38,13 @@ _log = logging.getLogger(__name__)
 #: Words between the commands of a shell line.
 SEPARATORS = ("|", "||", "|&", "&", "&&", ";", ";;", ">", ">>", "<")
 #: The most of a call's arguments that becomes a query: characters in all, characters of each text, texts, levels.
+#: More costs time in every call, and few arguments have more that tells lines apart.
 QUERY_CHARS = 4_000
 QUERY_TEXT_CHARS = 1_000
 QUERY_TEXTS = 64
 QUERY_DEPTH = 5
-#: Arguments that say how, not what; the command is known by itself.
-HOW = frozenset(
+#: Arguments that are no part of a query: they say how, not what; the command is known by itself.
+OPTION_ARGUMENTS = frozenset(
     [
         "command",
         "cwd",
@@ -60,22 +61,22 @@ HOW = frozenset(
 
 
 def answer(host: Host, event: object, make_clipper: Callable[[], Clipper]) -> dict[str, Any] | None:
-    """Return what an agent's hook answers to an event; None if nothing changes.
+    """Return the answer of an agent's hook to an event; None if nothing changes.
 
-    The Clipper is made only if there is a result. Whatever fails from then on, the result is bounded.
+    `make_clipper` is called only if there is a result. Whatever fails from then on, the result is bounded.
     """
     hook = host.hook
     call = hook.read(event) if hook and isinstance(event, dict) else None
     if hook is None or call is None:
-        tool = _tool_of(event)
-        why = "the model needs it word for word" if hook and tool in hook.exact else "it has another shape"
-        _log.info("The hook left the result of %s alone: %s.", tool, why)
+        tool = _read_tool_name(event)
+        reason = "the model needs it word for word" if hook and tool in hook.exact else "it has another shape"
+        _log.info("The hook left the result of %s alone: %s.", tool, reason)
         return None
     result = bound_result(host, call, make_clipper)
     return None if result is None else hook.reply(call, result)
 
 
-def _tool_of(event: object) -> str:
+def _read_tool_name(event: object) -> str:
     """Return the tool that an event names, for the log; "" if there is none."""
     return next(filter(None, (get_text(event, key) for key in ("tool", "tool_name", "toolName"))), "")
 
@@ -95,12 +96,12 @@ def bound_result(host: Host, call: ToolCall, make_clipper: Callable[[], Clipper]
             _log.info("The hook left the result of %s alone: a rule says so.", call.tool)
             return None
         query = query_from_arguments(call.arguments)
-        own = clipper.call(call.tool, command=call.command or "", call_id=call.call_id, cwd=call.cwd, query=query)
-        if own.limits is not UNLIMITED:
-            own, ending = reserve_ending(own.lower(shows) if shows else own, ending)
-        limits = own.limits
+        clip_call = clipper.call(call.tool, command=call.command or "", call_id=call.call_id, cwd=call.cwd, query=query)
+        if clip_call.limits is not UNLIMITED:
+            clip_call, ending = reserve_ending(clip_call.lower(shows) if shows else clip_call, ending)
+        limits = clip_call.limits
         cut_at = call.cut_at or host.shows
-        within = Clipping(own, host, cut_at, call.exit_code, ending)
+        within = Clipping(clip_call, host, cut_at, call.exit_code, ending)
         if is_program(call.caller):
             with together():  # no model reads it, so it is stored and not counted
                 host.hook.bound(call, within)
@@ -112,9 +113,9 @@ def bound_result(host: Host, call: ToolCall, make_clipper: Callable[[], Clipper]
         result = host.hook.bound(call, within)
     if cover is str:
         return result
-    seen = call.result if result is None else result
-    covered = cover_strings(seen, cover)
-    return result if covered == seen else covered
+    visible_result = call.result if result is None else result
+    clean_result = cover_strings(visible_result, cover)
+    return result if clean_result == visible_result else clean_result
 
 
 def _cover_all(text: str) -> str:
@@ -148,27 +149,27 @@ class Clipping(Struct, frozen=True):
         bounds = (call.limits,) if call.trigger is None else (call.trigger, call.limits)
         return any(limits.hold(text, call.settings.count) for limits in bounds)
 
-    def marked(self, text: str) -> str:
+    def mark(self, text: str) -> str:
         """Return a text with invisible characters spelled out; cleaned and marked if a line reads like a notice."""
         text = cover_text(self.call.settings, text)
         guard = notice_guard(self.call.settings)
         if guard is None or (is_plain(text) and not guard.suspects(text)):
             return text
         raw = text.encode("utf-8", "surrogatepass")
-        for seen in (clean(raw), every_line(text)):
-            marked = guard(seen)
-            if marked != seen:
-                return marked
+        for reading in (clean(raw), every_line(text)):
+            safe_text = guard(reading)
+            if safe_text != reading:
+                return safe_text
         return make_visible(text, raw) if has_invisible(raw) else text
 
     def text(self, text: str) -> str | None:
         """Return a text within the limits, and the `ending` of the call; None if it stays as it is."""
         self = self._of_preview(text)  # noqa: PLW0642  the same call
         if self.fits(text):
-            marked = self.marked(text)
-            if marked == text or self.fits(marked):
-                self._record_whole(text, [marked])
-                return None if marked == text else marked + self.ending
+            safe_text = self.mark(text)
+            if safe_text == text or self.fits(safe_text):
+                self._record_whole(text, [safe_text])
+                return None if safe_text == text else safe_text + self.ending
         with together():
             clip = pipeline.clip(text, self.call)
         self._record(clip, _encode(text), [clip.text])
@@ -184,17 +185,17 @@ class Clipping(Struct, frozen=True):
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
         """Return the blocks with texts within the limits; None if all stay as they are."""
         texts = list_texts(blocks)
-        joined = "\n".join(texts)
+        whole_text = "\n".join(texts)
         if not texts:
             return None
         self = self._of_preview(*texts)  # noqa: PLW0642  as above
-        unchanged = self.call.settings.redact == "off" and self.fits(joined)
-        if unchanged and all(self.marked(text) == text for text in texts):
-            self._record_whole(joined, texts)
+        unchanged = self.call.settings.redact == "off" and self.fits(whole_text)
+        if unchanged and all(self.mark(text) == text for text in texts):
+            self._record_whole(whole_text, texts)
             return None
         with together():
             clipped = clip_blocks(blocks, self.call)
-        self._record(clipped.clip, _encode(joined), list_texts(clipped))
+        self._record(clipped.clip, _encode(whole_text), list_texts(clipped))
         return None if list(clipped) == blocks else list(clipped)
 
     def streams(self, stdout: str | FileIO, stderr: str) -> dict[str, str] | None:
@@ -204,16 +205,16 @@ class Clipping(Struct, frozen=True):
         self = self._of_preview(stdout, stderr)  # noqa: PLW0642  as above
         texts = {"stdout": stdout, "stderr": stderr}
         if self.fits(_join(stdout, stderr)):
-            marked = {name: self.marked(text) for name, text in texts.items()}
-            if marked == texts or self.fits(_join(*marked.values())):
-                self._record_whole(_join(stdout, stderr), [*marked.values()])
-                return None if marked == texts else marked
-        shown, clip = self._clip_streams(texts)
+            safe_texts = {name: self.mark(text) for name, text in texts.items()}
+            if safe_texts == texts or self.fits(_join(*safe_texts.values())):
+                self._record_whole(_join(stdout, stderr), [*safe_texts.values()])
+                return None if safe_texts == texts else safe_texts
+        clipped_texts, clip = self._clip_streams(texts)
         if clip.outcome == "whole":
             # Cleaned, they fit, and need no label: each has its own place.
-            shown = {name: visible_text(self.call.settings, _encode(text)) for name, text in texts.items()}
-        self._record(clip, _encode(_join(stdout, stderr)), [*shown.values()])
-        return shown
+            clipped_texts = {name: visible_text(self.call.settings, _encode(text)) for name, text in texts.items()}
+        self._record(clip, _encode(_join(stdout, stderr)), [*clipped_texts.values()])
+        return clipped_texts
 
     def _of_preview(self, *texts: str) -> Self:
         """Return the same call, of a preview if the agent says in one of the texts that it has cut it."""
@@ -232,21 +233,21 @@ class Clipping(Struct, frozen=True):
         return None
 
     def _clip_streams(self, streams: Mapping[str, Any]) -> tuple[dict[str, str], Clip]:
-        """Return what is shown of each stream, and the clip of all."""
+        """Return the clipped text of each stream, and the clip of all."""
         with together():
             return clip_each_stream(streams, self.call)
 
-    def _record_whole(self, text: str, seen: Sequence[str]) -> None:
+    def _record_whole(self, text: str, model_texts: Sequence[str]) -> None:
         """Record a call whose result stays as it is."""
         data = _encode(text)
-        self._record(Clip(text, _total=Size(count_lines(text), len(data), len(text))), data, seen)
+        self._record(Clip(text, _total=Size(count_lines(text), len(data), len(text))), data, model_texts)
 
-    def _record(self, clip: Clip, data: bytes, seen: Sequence[str]) -> None:
-        """Record a call, and what the model saw of it. `spill` has recorded its own already, and all of it."""
+    def _record(self, clip: Clip, data: bytes, model_texts: Sequence[str]) -> None:
+        """Record a call, and its texts as the model saw them. `spill` has recorded its own already, and all of it."""
         if clip.outcome != "whole" or not is_our_answer(self.call.command):
             title = self.host.title if self.host else None
             cut = dict(self.cut_at.given()) if self.cut_at else None
-            record_result(self.call, clip, texts=seen, host=title, cut=cut if cut or not title else {})
+            record_result(self.call, clip, texts=model_texts, host=title, cut=cut if cut or not title else {})
         self._record_run(clip, data)
 
     def _record_run(self, clip: Clip, data: bytes) -> None:
@@ -269,8 +270,8 @@ class PlainCut(Struct, frozen=True):
         """Return whether a text is within the limits."""
         return self.text(text) is None
 
-    def marked(self, text: str) -> str:
-        """Return the text with lines that look like a notice marked; no store is asked, so none counts as ours."""
+    def mark(self, text: str) -> str:
+        """Return the text with every line marked that looks like a notice, even one of ours: there is no store to look in."""
         return mark(text)
 
     def text(self, text: str) -> str | None:
@@ -286,11 +287,11 @@ class PlainCut(Struct, frozen=True):
 
     def blocks(self, blocks: list[Any]) -> list[Any] | None:
         """Return all texts as one, in the place of the first; what has no text stays."""
-        with_text = [block for block in blocks if _text_of(block)]
-        text = self.text("\n".join(map(_text_of, with_text)))
+        with_text = [block for block in blocks if _find_text(block)]
+        text = self.text("\n".join(map(_find_text, with_text)))
         if text is None:
             return None
-        return [_put_text(with_text[0], text), *(block for block in blocks if not _text_of(block))]
+        return [_put_text(with_text[0], text), *(block for block in blocks if not _find_text(block))]
 
     def streams(self, stdout: str | FileIO, stderr: str) -> dict[str, str] | None:
         """Return both ends of each stream, half of the room for each."""
@@ -298,19 +299,19 @@ class PlainCut(Struct, frozen=True):
             stdout.close()
             return None
         texts = {"stdout": stdout, "stderr": stderr}
-        changed = {name: short for name, text in texts.items() if (short := self._shorten(text, 2)) is not None}
-        return {**texts, **changed} if changed else None
+        cuts = {name: short for name, text in texts.items() if (short := self._shorten(text, 2)) is not None}
+        return {**texts, **cuts} if cuts else None
 
     def _shorten(self, text: str, shares: int) -> str | None:
         try:
-            covered = self.cover(text)
+            clean_text = self.cover(text)
         except Exception as error:  # noqa: BLE001  nothing is shown that was not searched for secrets
             return shorten("", error, self.limits, shares=shares, missing=len(text.encode("utf-8", "replace")))
-        short = None if self.program else shorten(covered, self.error, self.limits, shares=shares)
-        return covered if short is None and covered != text else short
+        short = None if self.program else shorten(clean_text, self.error, self.limits, shares=shares)
+        return clean_text if short is None and clean_text != text else short
 
 
-def _text_of(block: Any) -> str:
+def _find_text(block: Any) -> str:
     """Return the text in a block, of whatever shape; "" if there is none."""
     if isinstance(block, str):
         return block
@@ -321,7 +322,7 @@ def _text_of(block: Any) -> str:
     if isinstance(text, str):
         return text
     content = block.get("content")
-    return "\n".join(filter(None, map(_text_of, content))) if isinstance(content, list) else _text_of(content)
+    return "\n".join(filter(None, map(_find_text, content))) if isinstance(content, list) else _find_text(content)
 
 
 def _put_text(block: Any, text: str) -> Any:
@@ -377,7 +378,7 @@ def _collect(value: Any, words: list[str], depth: int) -> None:
         words.append(value[:QUERY_TEXT_CHARS])
     elif isinstance(value, Mapping):
         for key, inner in list(value.items())[:QUERY_TEXTS]:
-            if key not in HOW:
+            if key not in OPTION_ARGUMENTS:
                 _collect(inner, words, depth + 1)
     elif isinstance(value, (list, tuple)):
         for inner in value[:QUERY_TEXTS]:

@@ -1,4 +1,4 @@
-"""What is known of a coding agent: how it is installed into, what its hook is given, and what it makes of the reply."""
+"""The facts about a coding agent: its files, the events of its hook, and the replies that it takes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Bounder(Protocol):
     """Brings texts within the limits; `hook.Clipping` and `hook.PlainCut` do. None stands for what stays unchanged."""
 
     def fits(self, text: str) -> bool: ...
-    def marked(self, text: str) -> str: ...  # of any size, with lines that imitate a notice marked
+    def mark(self, text: str) -> str: ...  # of any size, with lines that imitate a notice marked
     def text(self, text: str) -> str | None: ...  # and the ending of the call
     def file(self, file: FileIO | None) -> str | None: ...  # closes it; None if it cannot be stored, too
     def blocks(self, blocks: list[Any]) -> list[Any] | None: ...
@@ -71,7 +71,7 @@ class Hook(Struct, frozen=True, kw_only=True):
     sample: Event  # an event with a long result: `spill doctor` sends it
     deadline_seconds: float  # nothing changes after it: less than the agent, or our plugin in it, waits
     exact: frozenset[str] = frozenset()  # tools whose results the model needs word for word: reads, edits, instructions
-    complaint_key: str = ""  # of the answer: what a person is told about a broken configuration
+    complaint_key: str = ""  # of the answer: for a complaint about a broken configuration
 
 
 class Host(Struct, frozen=True, kw_only=True):
@@ -108,7 +108,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
 
-#: A record keeps no more of a command line.
+#: Characters of a command line that a record keeps; more would make each record larger.
 COMMAND_CHARS = 1_000
 
 

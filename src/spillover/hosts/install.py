@@ -35,7 +35,7 @@ LINES = """\
 """
 #: What agents call their MCP servers.
 SERVER_KEYS = ("mcpServers", "servers", "context_servers", "mcp_servers")
-#: No configuration is larger.
+#: Bytes of a file above which it is refused: no configuration is larger.
 MAX_BYTES = 1 << 24
 BACKUP = ".spillover-backup"
 #: The line of a plugin that stands for the code all of them share: an agent reads one file.
@@ -111,7 +111,7 @@ class Target(Struct, frozen=True):
     path: str
     edit: Edit
     within: str | None = None
-    base: str = ""  # a folder that was there before the agent: those below it are removed with the last file in them
+    base: str = ""  # a folder that was there before the agent: empty ones below it are removed
 
 
 def targets(
@@ -141,7 +141,7 @@ def find_user_folder(host: Host, environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 class Change(Struct, frozen=True):
-    """What will become of a file; None: there is none."""
+    """A change of a file; None stands for no file."""
 
     path: str
     real: str
@@ -159,19 +159,19 @@ class Change(Struct, frozen=True):
 
 def plan_install(target: Target) -> Change:
     """Return the change that installs us; an empty one if we are installed already."""
-    real = _real(target)
+    real = _resolve(target)
     before = _read(real)
-    with _naming_file(target.path):
+    with _name_file_in_errors(target.path):
         # A file that is all ours needs no backup of an earlier version of ours.
         return Change(target.path, real, before, target.edit.insert(before), keep=not isinstance(target.edit, OwnFile))
 
 
 def plan_removal(target: Target) -> Change:
     """Return the change that removes us: the exact original if nobody else changed the file, else only our part."""
-    real = _real(target)
+    real = _resolve(target)
     before = _read(real)
     edit = target.edit
-    with _naming_file(target.path):
+    with _name_file_in_errors(target.path):
         if before is None or not edit.contains(before):
             return Change(target.path, real, before, before)
         for backup in _backups(real):
@@ -187,8 +187,8 @@ def plan_removal(target: Target) -> Change:
 
 def is_installed(target: Target) -> bool:
     """Return whether we are installed in the file; UsageError if that cannot be determined."""
-    text = _read(_real(target))
-    with _naming_file(target.path):
+    text = _read(_resolve(target))
+    with _name_file_in_errors(target.path):
         return text is not None and target.edit.contains(text)
 
 
@@ -224,7 +224,7 @@ def apply(change: Change) -> None:
 
 
 def _remove_empty(folder: str, base: str) -> None:
-    """Remove a folder and those above it, as long as they are empty and below the base."""
+    """Remove a folder and its parents, as long as they are empty and below the base."""
     with suppress(OSError):  # it is not empty
         while base and folder.startswith(os.path.join(base, "")):
             os.rmdir(folder)
@@ -239,8 +239,8 @@ def _is_installed_over(edit: Edit, backup: str, before: str) -> bool:
         return False
 
 
-def _real(target: Target) -> str:
-    """Return where the file really is: a link is followed, but not out of the project, and not to nowhere."""
+def _resolve(target: Target) -> str:
+    """Return the real path: a link is followed, but not out of the project, and not to nowhere."""
     real = os.path.realpath(target.path)
     if os.path.lexists(target.path) and not os.path.isfile(real):
         raise UsageError(f"{target.path} is not a file; nothing was changed.")
@@ -250,7 +250,7 @@ def _real(target: Target) -> str:
 
 
 def _read(path: str) -> str | None:
-    """Return what is in a file, line ends as they are; None where there is none."""
+    """Return the text of a file, line ends unchanged; None where there is no file."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -298,7 +298,7 @@ def _write(path: str, text: str, mode: int | None) -> None:
 
 
 @contextmanager
-def _naming_file(path: str) -> Iterator[None]:
+def _name_file_in_errors(path: str) -> Iterator[None]:
     """Add the file's name to what an edit finds wrong."""
     try:
         yield
@@ -310,18 +310,18 @@ def _naming_file(path: str) -> Iterator[None]:
 
 
 def warn_duplicate_tools(path: str) -> str:
-    """Return what to do if several entries of a file offer our tools; "" otherwise."""
-    first, *others = _find_offers(path) or [""]
-    if not others:
+    """Return a warning if several entries of a file offer our tools; "" otherwise."""
+    first, *duplicates = _find_offers(path) or [""]
+    if not duplicates:
         return ""
     return (
-        f"{first} and {', '.join(others)} in {path} each offer read_output and the other tools. "
-        f'Add "--no-tools" to the args of {", ".join(others)}, before "--": the model then has them once.'
+        f"{first} and {', '.join(duplicates)} in {path} each offer read_output and the other tools. "
+        f'Add "--no-tools" to the args of {", ".join(duplicates)}, before "--": the model then has them once.'
     )
 
 
 def _find_offers(path: str) -> list[str]:
-    """Return the names of the entries that offer our tools; first those with no server behind them."""
+    """Return the names of the entries that offer our tools; entries with no server behind them come first."""
     names: dict[str, bool] = {}
     data = _parse_file(path)
     for key in SERVER_KEYS:

@@ -24,7 +24,8 @@ from spillover.settings.limits import Limits
 
 NAME = "opencode"
 #: Between these, opencode says how a command ended that did not end by itself.
-ENDING_START, ENDING_END = "\n\n<shell_metadata>\n", "</shell_metadata>"
+ENDING_START = "\n\n<shell_metadata>\n"
+ENDING_END = "</shell_metadata>"
 EXACT = frozenset(
     {"read", "edit", "write", "multiedit", "patch", "apply_patch", "todowrite", "todoread", "skill", "question"}
 )

@@ -20,7 +20,7 @@ from spillover.mcp.relay import Relay, ServerLink
 from spillover.mcp.stdio import ServerProcess, connect_client
 from spillover.notice.wording import one_line
 
-#: Of a command, or of an address, this much names a server in what we say of it.
+#: Characters of a command, or of an address, that name a server in our messages.
 NAME_CHARS = 80
 
 
@@ -63,12 +63,12 @@ async def _serve(
         if server is not None:
             await server.start()
         try:
-            how = await Relay(pipes, server, clipper, offer=offer, complain=complain).run()
+            end = await Relay(pipes, server, clipper, offer=offer, complain=complain).run()
         finally:
             if server is not None:  # also where a second signal came while it was being closed
                 await asyncio.gather(server.close(), return_exceptions=True)
         await pipes.flush()
         if pipes.failed is not None:
             raise pipes.failed
-        return how
+        return end
     return None

@@ -18,8 +18,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 CONNECTION_CLOSED = -32000
-#: The most of a message beside its parameters or its result: its version, its id, its method. A message with more is
-#: written anew when it passes.
+#: Bytes of a message beside its parameters or its result: version, id, method. A message with more is written anew.
 BARE_BYTES = 3_000
 #: Arguments of a tool up to this size are read for what they ask; larger ones are a document, which costs time to read.
 SHORT_ARGUMENTS_BYTES = 1 << 16
@@ -122,7 +121,7 @@ class Message:
 
 
 def messages(line: bytes) -> Iterator[Message]:
-    """Yield the message of a line, or those of a batch; nothing if the line is neither."""
+    """Yield the message of a line, or the messages of a batch; nothing if the line is neither."""
     if not line or line.isspace():
         return
     try:
@@ -143,7 +142,7 @@ def read_deep(line: bytes) -> Message | None:
     """Return the message of a line that is nested too deeply, as far as it can be read; None if it is no message."""
     try:
         text = line.decode("utf-8", "replace")
-        return Message(text.encode(), _PARTS.decode(without_the_deepest(text, DEPTH_OF_DEEP, "").encode()))
+        return Message(text.encode(), _PARTS.decode(cut_deep_parts(text, DEPTH_OF_DEEP, "").encode()))
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return None
 
@@ -152,7 +151,7 @@ def read_deep(line: bytes) -> Message | None:
 _TOKEN = re.compile(r'(?s)"(?:[^"\\]++|\\.)*+"?|[\[\]{}]')
 
 
-def without_the_deepest(text: str, deepest: int, word: str | None = None) -> str:
+def cut_deep_parts(text: str, deepest: int, word: str | None = None) -> str:
     """Return JSON with a word, or else a string of JSON, in place of all that is nested deeper."""
     pieces = []
     depth = 0
@@ -173,6 +172,7 @@ def without_the_deepest(text: str, deepest: int, word: str | None = None) -> str
 
 
 def loads(data: bytes | msgspec.Raw) -> Any:
+    """Return the value of JSON, of broken UTF-8 and of NaN too."""
     try:
         return _VALUE.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -184,7 +184,7 @@ def _lenient(data: bytes) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """Return a line without its end."""
+    """Return a value as JSON on one line, without a line end."""
     try:
         return _ENCODER.encode(value)
     except (UnicodeEncodeError, ValueError, OverflowError, TypeError):

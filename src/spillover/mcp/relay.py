@@ -1,7 +1,7 @@
 """Between one MCP client and the server behind us, or none: messages pass unchanged, results within the limits.
 
 A message is read only as far as needed, and unknown methods pass, so that new methods need nothing new from us. Our own
-tools stand beside those of the server.
+tools stand beside the tools of the server.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from spillover.mcp.results import (
     client_of,
     cover_line,
     finish_and_record,
+    finish_or_refuse,
     is_small,
-    or_error,
     passes_unread,
     record_answer,
 )
@@ -73,19 +73,18 @@ class ServerLink(Protocol):
     async def close(self) -> str: ...
 
 
-#: Once the server has gone, its client waits this long for answers of our own.
+#: Once the server has gone, its client waits this long for answers of our own; a longer time delays our end.
 PATIENCE_SECONDS = 2.0
+#: Between two looks at what is still to be answered; a longer time delays our end by as much.
 TICK_SECONDS = 0.01
 #: Once the client has closed its side, answers may still come this long: on a busy machine a large one takes time.
 LAST_ANSWERS_SECONDS = 30.0
-#: The most pages of a list of tools: that of a broken server never ends.
+#: Pages of a list of tools that are read; a broken server, whose list never ends, holds its client for longer with more.
 MAX_TOOL_PAGES = 1_000
-#: Of a line that is no message, this much is shown.
+#: Characters of a line that is no message, or of an error, that are shown; more would fill the log of the client.
 GARBAGE_CHARS = 200
-#: A result up to this size is clipped in the event loop; a larger one in a thread, so that nobody waits for it.
+#: Bytes of a result up to which it is clipped in the event loop, where others wait for it; a larger one, in a thread.
 SMALL_BYTES = 1 << 13
-#: Of an error of ours, this much is shown.
-FAILURE_CHARS = 200
 #: The results that a model reads; lists and the rest of the protocol are the host's own business.
 RECORDED_METHODS = ("tools/call", "resources/read", "prompts/get")
 #: Versions of the protocol with a handshake, oldest first; and the stateless one, spoken with no server behind us.
@@ -103,7 +102,7 @@ PREFIX = "spill_"
 #: The most characters of an answer of our tools, whatever the limits are: a host whose own hook bounds it at 49,500
 #: leaves it alone.
 ANSWER_CHARS = 48_000
-#: The most tools and methods whose call is remembered; a server can make up any number of names.
+#: Tools and methods whose policy is remembered; a server that makes up names takes more memory with more.
 MAX_REMEMBERED = 2_000
 #: The key by which a server says how much of a tool's result may stand in a conversation.
 MAX_CHARS_KEY = "anthropic/maxResultSizeChars"
@@ -137,7 +136,7 @@ def own_tools(clipper: Clipper, prefix: str = "") -> dict[str, OwnTool]:
         raise ToolError(words)
 
     call = lower_to_chars(clipper.call().for_retrieval(), ANSWER_CHARS)
-    own = {}
+    tools_by_name = {}
     for function in tools(call, own_hint(prefix), fail):
         name = prefix + function.__name__
         listing = {
@@ -146,8 +145,8 @@ def own_tools(clipper: Clipper, prefix: str = "") -> dict[str, OwnTool]:
             "inputSchema": schema(function),
             "annotations": {"readOnlyHint": True},
         }
-        own[name] = OwnTool(listing, function)
-    return own
+        tools_by_name[name] = OwnTool(listing, function)
+    return tools_by_name
 
 
 def own_hint(prefix: str) -> Hint:
@@ -278,12 +277,12 @@ class Relay:
 
     async def run(self) -> str | None:
         """Run until the client or the server has gone; return in words how the server ended."""
-        reading = asyncio.ensure_future(self._read())
-        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        reading = asyncio.ensure_future(self._read_client())
+        server_end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self.server is not None:
-            ended = asyncio.ensure_future(self._serve(self.server))
+            server_end = asyncio.ensure_future(self._read_server(self.server))
         try:
-            await asyncio.wait([reading, ended], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([reading, server_end], return_when=asyncio.FIRST_COMPLETED)
             if not reading.done():
                 return f"{self.server.name} {self.end}" if self.server and self.end else None
             await self._wait_for_answers()
@@ -292,9 +291,9 @@ class Relay:
             # What a server still has to say is read until it has ended; it could wait for that.
             if self.server is not None:
                 await asyncio.gather(self.server.close(), return_exceptions=True)
-            for task in (reading, ended, *self.tasks):
+            for task in (reading, server_end, *self.tasks):
                 task.cancel()
-            await asyncio.gather(reading, ended, *self.tasks, return_exceptions=True)
+            await asyncio.gather(reading, server_end, *self.tasks, return_exceptions=True)
 
     async def _wait_for_answers(self) -> None:
         """Wait, within reason, until every request of a client that still reads is answered."""
@@ -305,7 +304,7 @@ class Relay:
 
     # From the client
 
-    async def _read(self) -> None:
+    async def _read_client(self) -> None:
         """Pass the client's messages to where they belong."""
         async for line in self.client:
             batch = [*messages(line)] or [*filter(None, [read_deep(line)])]
@@ -313,14 +312,14 @@ class Relay:
                 try:
                     await self._from_client(message)
                 except ConnectionError:
-                    pass  # `_serve` reports a server that has gone
+                    pass  # `_read_server` reports a server that has gone
                 except Exception as error:  # noqa: BLE001  an odd message is not the last one
                     await self._refuse(message, error)
             if not batch and line.strip():
                 await self._send(refusal(None, PARSE_ERROR, "This line is not a JSON-RPC message."))
 
     async def _refuse(self, message: Message, error: Exception) -> None:
-        """Answer a request with what is wrong with it."""
+        """Answer a request with an error."""
         code = CONNECTION_CLOSED if isinstance(error, ConnectionError) else INTERNAL_ERROR
         words = str(error) if isinstance(error, (ConnectionError, SpilloverError)) else repr(error)
         if message.is_request:
@@ -335,7 +334,7 @@ class Relay:
         elif not message.is_request:
             await self._notify(message)
         elif message.method == "tools/list":
-            self._work(message, self._list_tools(message))
+            self._answer_beside(message, self._list_tools(message))
         elif message.method == "tools/call":
             await self._call(message)
         elif self.server is None or (message.method == "server/discover" and not self.server.modern):
@@ -362,8 +361,8 @@ class Relay:
         """Send a request to the server, unchanged."""
         assert self.server is not None
         if self.end:
-            how = f"The MCP server {self.server.name} {self.end}."
-            await self._send(refusal(message.id, CONNECTION_CLOSED, how))
+            words = f"The MCP server {self.server.name} {self.end}."
+            await self._send(refusal(message.id, CONNECTION_CLOSED, words))
             return
         self.calls[message.id] = Request(message.method or "", tool, query)
         await self.server.send(message.line)
@@ -386,12 +385,14 @@ class Relay:
     async def _send(self, line: bytes, call: Call | None = None) -> None:
         """Send a message to the client. This is the only way there, and secrets are covered on it."""
         settings = self.clipper.settings if call is None else call.settings
-        if settings.redact != "off":  # a short one, such as a refusal, needs no thread, which may not be had
-            is_short = len(line) <= SMALL_BYTES
-            line = cover_line(line, settings) if is_short else await asyncio.to_thread(cover_line, line, settings)
+        if settings.redact != "off":
+            if len(line) <= SMALL_BYTES:  # a refusal, for one, must not need a thread, which may not be had
+                line = cover_line(line, settings)
+            else:
+                line = await asyncio.to_thread(cover_line, line, settings)
         await self.client.send(line)
 
-    def _work(self, message: Message, work: Coroutine[Any, Any, None]) -> None:
+    def _answer_beside(self, message: Message, work: Coroutine[Any, Any, None]) -> None:
         """Answer a request ourselves, beside everything else; it can be cancelled."""
         id_ = message.id
 
@@ -404,10 +405,10 @@ class Relay:
         task = asyncio.ensure_future(answer_or_refuse())
         self.own_answers[id_] = task
         task.add_done_callback(lambda _: self.own_answers.pop(id_, None))
-        self._beside(task)
+        self._hold_task(task)
 
-    def _beside(self, task: asyncio.Task[None]) -> None:
-        """Hold a task until it is done; what is left of them ends with us."""
+    def _hold_task(self, task: asyncio.Task[None]) -> None:
+        """Hold a task until it is done; tasks that are left end with us."""
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
@@ -431,14 +432,14 @@ class Relay:
         """Return the answer to tools/list, or the error of the server."""
         page: Any = {}
         if self.server is not None and not self.end and self.has_tools:
-            page = await self._all_pages(message)
+            page = await self._read_pages(message)
             if isinstance(page, Message):
                 if page.error and page.error.get("code") != METHOD_NOT_FOUND:
                     return page
                 page = {}
         return self.catalog.read(page, modern=message.is_modern)
 
-    async def _all_pages(self, message: Message) -> dict[str, Any] | Message:
+    async def _read_pages(self, message: Message) -> dict[str, Any] | Message:
         """Return the server's list of tools, page after page, as one page; its message if it refuses."""
         params = message.own_params
         whole: dict[str, Any] = {}
@@ -473,12 +474,12 @@ class Relay:
     async def _call(self, message: Message) -> None:
         """Pass a call on to the server, or answer it ourselves."""
         if self.catalog.page is None:
-            self._work(message, self._call_unlisted(message))
+            self._answer_beside(message, self._call_unlisted(message))
             return
         name, arguments = message.read_call()
-        own = self.catalog.own.get(name) if isinstance(name, str) else None
-        if own is not None:
-            self._work(message, self._call_own(message, own))
+        tool = self.catalog.own.get(name) if isinstance(name, str) else None
+        if tool is not None:
+            self._answer_beside(message, self._call_own(message, tool))
         elif self.server is None:
             words = f"Unknown tool: {one_line(str(name), 80)}"
             await self._send(refusal(message.id, INVALID_PARAMS, words))
@@ -497,7 +498,7 @@ class Relay:
 
     # From the server
 
-    async def _serve(self, server: ServerLink) -> None:
+    async def _read_server(self, server: ServerLink) -> None:
         """Pass the server's messages to the client; when it ends, answer calls that wait for it with an error."""
         async for line in server:
             is_message = False
@@ -508,7 +509,7 @@ class Relay:
                 except ConnectionError:
                     raise
                 except Exception as error:  # noqa: BLE001  one odd message must not stop all that follow
-                    await self._survive(server, message, error)
+                    await self._report_failure(server, message, error)
             if not is_message and line.strip():
                 start = one_line(line[: 4 * GARBAGE_CHARS].decode("utf-8", "replace"), GARBAGE_CHARS)
                 self.complain(f"{server.name} printed {len(line):,} bytes that are not a message: {start}")
@@ -534,12 +535,12 @@ class Relay:
             member = b'"id":' + dumps(id_)
             if member + b"," in plain or member + b"}" in plain:
                 del self.calls[id_]
-                stored = await self.clipper.aclip(line, tool=pending.tool or pending.method)
-                ref = f" Full output: {stored.ref}" if stored.ref else ""
+                clip = await self.clipper.aclip(line, tool=pending.tool or pending.method)
+                ref = f" Full output: {clip.ref}" if clip.ref else ""
                 await self._send(refusal(id_, INTERNAL_ERROR, f"The server's answer cannot be read as JSON.{ref}"))
                 return
 
-    async def _survive(self, server: ServerLink, message: Message, error: Exception) -> None:
+    async def _report_failure(self, server: ServerLink, message: Message, error: Exception) -> None:
         """Tell the side that waits for a server's message that we failed to process it."""
         words = one_line(f"A message of {server.name} could not be passed on: {error!r}", GARBAGE_CHARS)
         self.complain(words)
@@ -551,7 +552,7 @@ class Relay:
 
     async def _from_server(self, server: ServerLink, message: Message) -> None:
         if message.method is None:
-            await self._take(message)
+            await self._take_answer(message)
             return
         if max(len(message.method), len(str(message.id))) > NAME_CHARS:
             self.complain(f"{server.name} sent a message with a name of more than {NAME_CHARS:,} characters")
@@ -563,7 +564,7 @@ class Relay:
             message = await asyncio.to_thread(bound_message, message, policy.call)
         await self._send(message.line)
 
-    async def _take(self, message: Message) -> None:
+    async def _take_answer(self, message: Message) -> None:
         """Send an answer on to the client; a large one is finished in a thread."""
         if isinstance(message.id, str) and (future := self.own_requests.get(message.id)) is not None:
             if not future.done():
@@ -580,13 +581,13 @@ class Relay:
             if is_recorded and not policy.is_left_alone:
                 record_answer(message, message.line, policy.call, self.host)
             return
-        work = partial(or_error, finish, message, policy.call)
+        work = partial(finish_or_refuse, finish, message, policy.call)
         if is_recorded:
             work = partial(finish_and_record, work, message, policy.call, self.host)
         if len(message.line) <= SMALL_BYTES:
             await self._send(work(), policy.call)
         else:
-            self._beside(asyncio.ensure_future(self._finish_beside(message, work, policy.call)))
+            self._hold_task(asyncio.ensure_future(self._finish_beside(message, work, policy.call)))
 
     def _finisher(self, request: Request, policy: Policy, message: Message) -> Callable[[], bytes] | None:
         """Return the function that prepares an answer for the client; None if it passes unread."""
@@ -604,7 +605,7 @@ class Relay:
         except ConnectionError:
             pass
         except Exception as error:  # noqa: BLE001  no thread could be had, for one; the client waits all the same
-            words = one_line(f"The result could not be read: {error!r}", FAILURE_CHARS)
+            words = one_line(f"The result could not be read: {error!r}", GARBAGE_CHARS)
             with suppress(ConnectionError):
                 await self._send(refusal(message.id, INTERNAL_ERROR, words), call)
 

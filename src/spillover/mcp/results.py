@@ -40,22 +40,22 @@ EXACT = frozenset({"jsonrpc", "id", "method", "nextCursor", "requestState", "pro
 DRAWN = "ui://"
 #: The key under which data that was cut says so.
 NOTICE_KEY = "spillover"
-#: Fields beside the texts, media and data of a result count as text only above this.
+#: Characters of the fields beside the texts, media and data of a result that count for nothing; more pass unbounded.
 BESIDE_CHARS = 2_000
-#: What is left of an address, or of a kind of media, that was too long.
+#: Characters that are left of an address, or of a kind of media, that was too long; more counts against no limit.
 ADDRESS_CHARS = 200
-#: In lists, and in what a server says of itself, a string up to this passes whatever the limits are: without its
-#: description a tool cannot be used.
+#: Characters of a string that passes in lists, and in what a server says of itself, whatever the limits are: without
+#: its description a tool cannot be used. A larger number lets longer ones into the context.
 LISTED_CHARS = 20_000
-#: A longer name is nobody's.
+#: Characters of a name; an object with a longer one becomes text, and a message with one is dropped.
 NAME_CHARS = 1_000
-#: Values nested deeper are bounded as one text.
+#: Levels of a value that are bounded one by one; deeper values are bounded as one text. Well below the recursion limit.
 MAX_DEPTH = 60
 #: Tried in turn on data that does not fit: the most entries of each list and object, and characters of each string.
 CUTS = ((256, 1_000), (64, 500), (16, 200), (4, 50), (0, 20))
 #: An object keeps this many keys at least: without them a client could not read it.
 LEAST_KEYS = 16
-#: Of the name of a client, this much is recorded.
+#: Characters of the name of a client that are recorded.
 CLIENT_CHARS = 60
 #: Escapes in JSON behind which something may stand that is cleaned away; DEL.
 _UNCLEAN = re.compile(rb'\\[^nt"\\/]|\x7f')
@@ -135,7 +135,7 @@ def bound_message(message: Message, call: Call) -> Message:
 
 
 def add_tools_capability(message: Message, call: Call) -> bytes:
-    """Return what a server says of itself; that it has tools is true now."""
+    """Return a server's account of itself, within the limits, with tools among its capabilities."""
     if not isinstance(message.result, dict):
         return dumps({"jsonrpc": "2.0", "id": message.id, "error": bound_error(message.error, call)})
     result = bound_strings(message.result, call, free=LISTED_CHARS)
@@ -146,8 +146,8 @@ def add_tools_capability(message: Message, call: Call) -> bytes:
     return message.line if result == message.result and message.is_bare else answer(message.id, result)
 
 
-def or_error(finish: Callable[[], bytes], message: Message, call: Call) -> bytes:
-    """Return what `finish` returns, or else an error: no call is left open, and its bytes are stored if possible."""
+def finish_or_refuse(finish: Callable[[], bytes], message: Message, call: Call) -> bytes:
+    """Call `finish`; return an error if it fails: no call is left open, and its bytes are stored if possible."""
     try:
         return finish()
     except Exception as failure:  # noqa: BLE001  whatever it is, the client waits for an answer
@@ -155,8 +155,8 @@ def or_error(finish: Callable[[], bytes], message: Message, call: Call) -> bytes
         words = f"The result could not be brought within the limits: {reason}"
         with suppress(Exception):
             plain = replace(call.for_retrieval().with_settings(keep="ends"), trigger=None)
-            stored = clip(message.line, plain)
-            words += f" Full output: {stored.ref}" if stored.ref else f" {one_line(stored.text, ERROR_CHARS)}"
+            whole = clip(message.line, plain)
+            words += f" Full output: {whole.ref}" if whole.ref else f" {one_line(whole.text, ERROR_CHARS)}"
             words = trim(words, plain)
         return refusal(message.id, INTERNAL_ERROR, words)
 
@@ -175,21 +175,21 @@ def cover_line(line: bytes, settings: Settings) -> bytes:
 def _cover_part(part: Any, cover: Callable[[str], str]) -> Any:
     if not isinstance(part, dict):
         return cover_strings(part, cover)
-    covered = {}
+    entries = {}
     for key, inner in part.items():
         if key in ("params", "result", "task"):
-            covered[cover(key)] = _cover_part(inner, cover)
+            entries[cover(key)] = _cover_part(inner, cover)
         else:
             is_exact = key in EXACT and not isinstance(inner, (dict, list))
-            covered[cover(key)] = inner if is_exact else cover_strings(inner, cover, key)
-    return covered
+            entries[cover(key)] = inner if is_exact else cover_strings(inner, cover, key)
+    return entries
 
 
 # The journal
 
 
 def finish_and_record(finish: Callable[[], bytes], message: Message, call: Call, client: str) -> bytes:
-    """Return what `finish` returns, and record it."""
+    """Call `finish`, record the answer that it returns, and return it."""
     start = time.monotonic()
     with together() as clips:
         line = finish()
@@ -200,12 +200,12 @@ def finish_and_record(finish: Callable[[], bytes], message: Message, call: Call,
 def record_answer(
     message: Message, line: bytes, call: Call, client: str, clips: Sequence[Clip] = (), *, seconds: float = 0.0
 ) -> None:
-    """Record an answer: the server's `message`, the `line` that the client gets, and the clips made for it."""
+    """Record an answer: the server's `message`, the `line` that the client gets, and its clips."""
     cut = next((clip for clip in clips if clip.outcome != "whole"), None)
     if not has_line(call.settings, whole=cut is None):
         return
-    sent = message if line is message.line else next(messages(line), None)
-    texts = [] if sent is None else _texts_of_answer(sent)
+    reply = message if line is message.line else next(messages(line), None)
+    texts = [] if reply is None else _texts_of_answer(reply)
     agent = find_client(client)
     record_result(
         call,
@@ -219,7 +219,7 @@ def record_answer(
 
 
 def client_of(message: Message) -> str:
-    """Return what the client calls itself when it says hello; "" if it does not."""
+    """Return the name of the client in its handshake; "" if there is none."""
     info = message.params.get("clientInfo")
     name = info.get("name") if isinstance(info, dict) else None
     return name[:CLIENT_CHARS] if isinstance(name, str) else ""
@@ -258,7 +258,7 @@ def tool_result(result: Any, call: Call) -> Any:
     data = {key: value for key, value in result.items() if key == "structuredContent"}
     if any(value is not None and not fits(to_json(value), call) for value in data.values()):
         value = data.pop("structuredContent")
-        if not _repeats(content, value):
+        if not _repeats_data(content, value):
             content = [*content, _text_block(lines_of(value))]
     rest = {key: value for key, value in result.items() if key not in ("content", "structuredContent")}
     blocks = _clip_together(content, rest, call)
@@ -268,7 +268,7 @@ def tool_result(result: Any, call: Call) -> Any:
     return {**rest, "content": [block for block in blocks if block is not None], **data}
 
 
-def _repeats(content: list[Any], data: Any) -> bool:
+def _repeats_data(content: list[Any], data: Any) -> bool:
     """Return whether the one text of a result is its data once more: as JSON, or as the string that `data` wraps."""
     texts = list_texts([block for block in content if isinstance(block, dict) and block.get("type") == "text"])
     if len(texts) != 1:
@@ -356,21 +356,21 @@ def _clip_together(content: list[Any], rest: dict[str, Any], call: Call) -> list
     The blocks keep their places; one of which nothing is shown becomes None.
     """
     texts = list_texts(content)
-    others = "".join(to_json(block) for block in content if _is_other(block))
+    other_text = "".join(to_json(block) for block in content if _is_data(block))
     beside = to_json([rest, *filter(None, map(_fields_beside, content))])
     if len(beside) > BESIDE_CHARS:
-        others += beside
-    share = call.limits.fill(others, call.settings.count) if others else 0.0
-    if others and share <= 0.5:
+        other_text += beside
+    share = call.limits.fill(other_text, call.settings.count) if other_text else 0.0
+    if other_text and share <= 0.5:
         call = with_share(call, 1 - share)
-    elif others and not fits("\n".join([others, *texts]), call):
+    elif other_text and not fits("\n".join([other_text, *texts]), call):
         return None
     within = Clipping(call)
-    marked = [_mark(block, within) for block in content] if within.fits("\n".join(texts)) else []
-    is_marked = bool(marked) and within.fits("\n".join(list_texts(marked)))
+    safe_blocks = [_mark(block, within) for block in content] if within.fits("\n".join(texts)) else []
+    is_marked = bool(safe_blocks) and within.fits("\n".join(list_texts(safe_blocks)))
     # What fits passes byte for byte, line ends, control bytes and all, unless it reads like a notice of ours.
-    if is_marked and clip_blocks(marked, call.with_settings(raw=True)).clip.outcome == "whole":
-        return marked
+    if is_marked and clip_blocks(safe_blocks, call.with_settings(raw=True)).clip.outcome == "whole":
+        return safe_blocks
     if share > 0.5:
         return None
     clipped, _ = clip_texts(texts, call)
@@ -394,7 +394,7 @@ def _as_one_text(content: list[Any], rest: dict[str, Any], call: Call) -> list[A
 
 def _split_media(block: Any) -> tuple[Any, Any]:
     """Return a block without its media, and its media alone."""
-    if _is_other(block) or isinstance(block, str):
+    if _is_data(block) or isinstance(block, str):
         return block, None
     fields = block["resource"] if block["type"] == "resource" else block
     payload = {key: fields[key] for key in ("data", "blob") if key in PAYLOAD[block["type"]] and key in fields}
@@ -410,17 +410,17 @@ def _split_media(block: Any) -> tuple[Any, Any]:
 def _mark(block: Any, within: Clipping) -> Any:
     """Return a block; cleaned and marked if a line of its text reads like a notice."""
     if isinstance(block, str):
-        return within.marked(block)
+        return within.mark(block)
     if isinstance(block, dict) and isinstance(block.get("text"), str):
-        return {**block, "text": within.marked(block["text"])}
+        return {**block, "text": within.mark(block["text"])}
     if isinstance(block, dict) and isinstance(block.get("resource"), dict):
         return {**block, "resource": _mark(block["resource"], within)}
     return block
 
 
 def _fields_beside(block: Any) -> dict[str, Any]:
-    """Return what a text, a medium or a resource has beside its payload."""
-    if _is_other(block) or isinstance(block, str):
+    """Return the fields of a text, a medium or a resource beside its payload."""
+    if _is_data(block) or isinstance(block, str):
         return {}
 
     def without_payload(fields: dict[str, Any], *keys: str) -> dict[str, Any]:
@@ -437,7 +437,7 @@ def _fields_beside(block: Any) -> dict[str, Any]:
     return {**without_payload(block, "type", "resource"), **({"resource": inside} if inside else {})}
 
 
-def _is_other(block: Any) -> bool:
+def _is_data(block: Any) -> bool:
     """Return whether a block is neither text nor media nor an embedded resource."""
     if isinstance(block, str):
         return False
@@ -493,10 +493,10 @@ def bound_data(value: Any, call: Call) -> Any:
     smaller = bound_strings(value, with_share(call, 0.5))
     if fits(to_json(smaller), call):
         return smaller
-    stored = clip(lines_of(value), call)
+    whole = clip(lines_of(value), call)
     if isinstance(value, str):
-        return stored.text
-    notice = cut_data(call.settings.hints, stored.total.bytes, stored.ref, stored.reason)
+        return whole.text
+    notice = cut_data(call.settings.hints, whole.total.bytes, whole.ref, whole.reason)
     for entries, chars in CUTS:
         part = _shorten(value, entries, chars)
         part = {NOTICE_KEY: notice, **part} if isinstance(part, dict) else part

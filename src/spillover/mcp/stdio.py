@@ -20,16 +20,18 @@ from spillover.document.clean import show_controls
 from spillover.errors import UsageError
 from spillover.source.intake import widen_pipe
 
-#: Bytes that are read before their lines are taken, and written before they are read. More costs memory.
+#: Bytes that are read ahead of their reader, and written ahead of the other side. More costs memory.
 BUFFER_BYTES = 1 << 20
-#: A server has this long to end by itself once its stdin is closed, and as long again after SIGTERM.
+#: A server has this long to end by itself once its stdin is closed, and as long again after SIGTERM; a longer time
+#: delays the end of a client that waits for us.
 CLOSE_SECONDS = 2.0
 TERM_SECONDS = 2.0
-#: What remains of a server's group when it has ended has this long.
+#: Processes of a server's group that outlive it have this long before SIGKILL, and its last output to arrive.
 GROUP_SECONDS = 0.1
+#: Between two looks at what is still to be written.
 TICK_SECONDS = 0.01
 STDERR = 2
-#: Of a server's stderr, this much is read at a time.
+#: Bytes of a server's stderr that are read at once.
 CHUNK_BYTES = 1 << 16
 #: Ends the group of a server when we cannot: our end of its stdin closes however we end, `kill -9` included.
 GUARD = 'read done || { kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"; } 2>/dev/null'
@@ -104,7 +106,8 @@ class WriteFlow(asyncio.BaseProtocol):
         self.free.set()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.closed, self.error = True, error
+        self.closed = True
+        self.error = error
         self.free.set()
 
 
@@ -112,7 +115,10 @@ class Pipes:
     """Two pipes: lines in, lines out."""
 
     def __init__(self, name: str, lines: LineReader, out: Any, flow: WriteFlow) -> None:
-        self.name, self.lines, self._out, self._flow = name, lines, out, flow
+        self.name = name
+        self.lines = lines
+        self._out = out
+        self._flow = flow
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self.lines.__aiter__()
@@ -143,7 +149,7 @@ class Pipes:
             await asyncio.sleep(TICK_SECONDS)
 
     def close(self) -> None:
-        """Close it once everything that was written has been sent."""
+        """Close the pipe once everything in its buffer has been sent."""
         self._out.close()
 
 
@@ -151,7 +157,8 @@ class FileWriter:
     """Writes to what cannot be waited for, a file or a device, as a transport does to a pipe."""
 
     def __init__(self, file: Any, flow: WriteFlow) -> None:
-        self._file, self._flow = file, flow
+        self._file = file
+        self._flow = flow
 
     def write(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -228,7 +235,8 @@ class ServerProcess:
     modern = True  # it has our client's messages as they are, of whatever version
 
     def __init__(self, name: str, argv: Sequence[str]) -> None:
-        self.name, self.argv = name, list(argv)
+        self.name = name
+        self.argv = list(argv)
         self.ending: asyncio.Task[str] | None = None
         self.errors: threading.Thread | None = None
 
@@ -243,8 +251,8 @@ class ServerProcess:
                 process_group=0,
             )
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise UsageError(f"cannot start the MCP server: {self.argv[0]}: {why}. Check its command.") from error
+            reason = getattr(error, "strerror", None) or error
+            raise UsageError(f"cannot start the MCP server: {self.argv[0]}: {reason}. Check its command.") from error
         if self.process.stderr is not None:
             self.errors = show_stderr(self.process.stderr)  # type: ignore[arg-type]  # it has no buffer
         self.guard = subprocess.Popen(  # noqa: ASYNC220

@@ -26,11 +26,11 @@ except ImportError:  # mcp 1.x
     IS_V1 = True
 
 VERSION_HEADER = "mcp-protocol-version"
-#: Messages that are received before they are taken.
+#: Messages that are received ahead of their reader. More costs memory.
 BUFFER_MESSAGES = 64
-#: Seconds to connect, and to send a message.
+#: Seconds to connect, and to send a message; with more, a client waits longer for a server that is not there.
 CONNECT_SECONDS = 30.0
-#: Of an error, this much is shown.
+#: Characters of an error that are shown.
 ERROR_CHARS = 200
 
 
@@ -40,7 +40,9 @@ class HttpServer:
     modern = False  # its headers would have to say again what a stateless message says; the handshake will do
 
     def __init__(self, name: str, url: str, headers: Mapping[str, str] | None = None) -> None:
-        self.name, self.url, self.headers = name, url, headers
+        self.name = name
+        self.url = url
+        self.headers = headers
         self.lines: asyncio.Queue[bytes | None] = asyncio.Queue(BUFFER_MESSAGES)
         self.version: str | None = None
         self.end = "is no longer there"
