@@ -15,9 +15,8 @@ from spillover import Clipper, Limits, MemoryStore
 from spillover.cli import agents
 from spillover.fallback import MAX_BYTES
 from spillover.hosts import claude_code, find
-from spillover.hosts.hook import PlainCut
+from spillover.hosts.hook import PlainCut, cut_deep_parts
 from spillover.hosts.hook import answer as answer_hook
-from spillover.mcp.message import cut_deep_parts
 from spillover.testing import FailingStore
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 5_001))

@@ -39,7 +39,7 @@ UNPROVED = {
     "hosts/gemini.py": {
         "rule.get('argsPattern', '')": "the user's own policy, over the arguments of one call, as Gemini CLI applies it",
     },
-    "mcp/message.py": {
+    "hosts/hook.py": {
         "_TOKEN": "possessive; once begun, a string matches, closed or not",
     },
     "hosts/edits.py": {

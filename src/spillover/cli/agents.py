@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 
 from spillover.api import Clipper
 from spillover.cli.output import EXIT_BUG, EXIT_OK, EXIT_SERVER_ENDED, write, write_error
-from spillover.cli.parsing import Command, add_selection
+from spillover.cli.parsing import Command, add_selection, strip_dashes
 from spillover.cli.setup import clipper_or_defaults, make_clipper_or_defaults
 from spillover.errors import UsageError
 from spillover.hosts import AGENTS, HOSTS, find
-from spillover.hosts.hook import answer
+from spillover.hosts.hook import answer, cut_deep_parts
 from spillover.hosts.host import Host, Scope
 from spillover.hosts.install import (
     LINES,
@@ -35,10 +35,9 @@ from spillover.hosts.install import (
     warn_duplicate_tools,
 )
 from spillover.hosts.shell import MCP_JSON, SHELL
-from spillover.mcp.message import cut_deep_parts
 from spillover.settings.limits import read_int
 
-#: Columns of a narrow terminal, less one.
+#: Columns of a narrow terminal, less one; with more, its lines would wrap.
 COLUMNS = 79
 #: Bytes of an event above which it is ignored: no host sends more for one tool call.
 MAX_EVENT_BYTES = 1 << 28
@@ -132,8 +131,8 @@ def _difference(change: Change) -> str:
 def hook(arguments: argparse.Namespace) -> int:
     """Read the host's event from stdin and write the reply to stdout.
 
-    It always exits with 0 and prints nothing when nothing changes. A reply that is late changes nothing: whatever hangs,
-    the host goes on with its own result.
+    It always exits with 0, and prints nothing when nothing changes. A late reply changes nothing: whatever hangs, the
+    host goes on with its own result.
     """
     try:
         host = find(arguments.host)
@@ -235,7 +234,7 @@ def mcp(arguments: argparse.Namespace) -> int:
     """Serve until the client is gone; report a server behind us that ends first."""
     from spillover.mcp import serve
 
-    argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    argv = strip_dashes(arguments.command)
     if argv and arguments.url:
         raise UsageError("use only one of a command and --url.")
     if arguments.no_tools and not (argv or arguments.url):

@@ -185,17 +185,12 @@ def _check_room(folder: Folder, retention: Retention) -> Check:
     """Check that the next output finds room: what is pinned or too young to be removed may fill the store."""
     entries = [entry for entry, _ in list_entries(folder).values()]
     fixed = [entry for entry in entries if entry.pinned or time.time() - entry.mtime < retention.grace_seconds]
-    usage = []
-    full = ""
-    for name, unit, limit, amount, unremovable in (
-        ("bytes", "bytes", retention.bytes, sum(e.bytes for e in entries), sum(e.bytes for e in fixed)),
-        ("count", "outputs", retention.count, len(entries), len(fixed)),
-    ):
-        if limit is None:
-            continue
-        usage.append(f"{amount:,} of {limit:,} {unit}")
-        if not full and unremovable >= limit * FULL_SHARE:
-            full = name
+    units = {"bytes": "bytes", "count": "outputs"}
+    amounts = {"bytes": sum(entry.bytes for entry in entries), "count": len(entries)}
+    unremovable = {"bytes": sum(entry.bytes for entry in fixed), "count": len(fixed)}
+    limits = {name: limit for name in units if (limit := getattr(retention, name)) is not None}
+    usage = [f"{amounts[name]:,} of {limit:,} {units[name]}" for name, limit in limits.items()]
+    full = next((name for name, limit in limits.items() if unremovable[name] >= limit * FULL_SHARE), "")
     message = ", ".join(usage) or "no limits are set"
     if full:
         message = (
@@ -216,7 +211,7 @@ def _check_libraries() -> Check:
 
 
 def _library_problem(name: str) -> str | None:
-    """Return why a library cannot be used: "" if it is missing, None if nothing is wrong."""
+    """Return the reason why a library cannot be used: "" if it is missing, None if nothing is wrong."""
     if sys.modules.get(name, ...) is None or find_spec(name) is None:
         return ""
     try:

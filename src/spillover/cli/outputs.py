@@ -35,22 +35,23 @@ from spillover.store.named import JoinedStores, find_store
 from spillover.store.record import Record, RunRecord
 from spillover.store.scopes import ScopedStore
 
-#: Outputs that `list` shows without --all.
+#: Outputs that `list` shows without --all; more would flood the agent that lists them.
 MAX_ROWS = 50
 #: Characters of a command line in a table; `--json` has all of it.
 COMMAND_CHARS = 400
-#: Facts that are shown of each run, and runs that are shown of an output that has several.
+#: Facts that are shown of each run.
 RUN_FACTS = ("exit_code", "seconds", "cwd")
+#: Runs that are shown of an output that several had; `--json` has all of them.
 MAX_RUNS = 5
 #: Share of what an agent shows that rows may take; the rest is for the line below them.
 ROWS_SHARE = 0.95
-#: Tools that are named where a filter matches nothing, and characters of each name.
+#: Tools that are named where a filter matches nothing, and characters of each name; more would not fit on a line.
 MAX_TOOLS = 10
 TOOL_CHARS = 40
 
 
 def make_reader(arguments: argparse.Namespace) -> Clipper:
-    """Return the Clipper for going back. It also finds what profiles keep in their own folders, and paths in any store."""
+    """Return the Clipper for retrieval, which also finds outputs in the folders of profiles, and paths in any store."""
     clipper = make_clipper(arguments)
     words = [getattr(arguments, name, None) for name in ("ref", "pattern", "other", "refs")]
     paths = [path for word in words for path in (word if isinstance(word, list) else [word]) if path and os.sep in path]
@@ -66,7 +67,7 @@ def make_reader(arguments: argparse.Namespace) -> Clipper:
 
 
 def look_up(store: ScopedStore, ref: str) -> Record:
-    """Return the record of what is named. While a bucket is away, `last` is the newest on this machine, with a warning."""
+    """Return the record of a ref. While a bucket is away, `last` is the newest on this machine, with a warning."""
     target = resolve(ref, store)
     if target.away:
         write_error(f"{target.away}.")
@@ -90,7 +91,7 @@ def is_remote(store: BaseStore) -> bool:
 
 
 def reason_without_path(store: BaseStore) -> str:
-    """Return why an output has no plain file."""
+    """Return the reason why an output has no plain file."""
     return "in a bucket" if is_remote(store) else "compressed"
 
 
@@ -120,7 +121,7 @@ def list_outputs(arguments: argparse.Namespace) -> int:
 
 
 def _find_records(arguments: argparse.Namespace, store: ScopedStore) -> tuple[list[Record], int]:
-    """Return the records to show, and how many there are. Only the newest are read if the store can tell which they are."""
+    """Return the records to show, and the number of all. Without a filter, only the newest are read from the store."""
     if not arguments.all and arguments.tool is None and not arguments.command:
         return store.newest(MAX_ROWS)
     records = [
@@ -173,7 +174,7 @@ def _describe_nothing(arguments: argparse.Namespace, store: ScopedStore) -> str:
 
 
 def _count_fitting(clipper: Clipper, count: int, text: Callable[[int], str]) -> int:
-    """Return how many rows fit if the shell is an agent's; all of them in a person's."""
+    """Return the number of rows that fit in the shell of an agent; in a person's, all of them."""
     if not detect(os.environ):
         return count
     limits = clipper.settings.limits.share(ROWS_SHARE)
@@ -289,7 +290,7 @@ def ui(arguments: argparse.Namespace) -> int:
 
 
 def _describe_page(arguments: argparse.Namespace, clipper: Clipper) -> dict[str, Any]:
-    """Return what the page shows about itself, and what can be tried on it."""
+    """Return the facts that the page shows about this installation, and the settings that can be tried on it."""
     settings = clipper.settings
     options = [f"--{name} {quote(value)}" for name in ("store", "scope") if (value := getattr(arguments, name))]
     options += ["--all-scopes"] * arguments.all_scopes

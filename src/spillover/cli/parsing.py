@@ -267,6 +267,11 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     add_scope(parser, all_scopes=False)
 
 
+def strip_dashes(words: list[str]) -> list[str]:
+    """Return the words behind options, without a `--` before them."""
+    return words[1:] if words[:1] == ["--"] else words
+
+
 def parse_number(text: str) -> int:
     """Return a whole number; digits may be grouped."""
     digits = text.replace(",", "").replace("_", "")

@@ -95,7 +95,7 @@ def diff(arguments: argparse.Namespace) -> int:
 def _order(clipper: Clipper, arguments: argparse.Namespace) -> tuple[str, str]:
     """Return the ref and the pattern, whichever order they came in; REF PATTERN if both could be either.
 
-    A whole ref or a path is surer than `last`, and `last` is surer than the start of a ref: a short pattern often is one.
+    A whole ref or a path is surer than `last`, and `last` than the start of a ref: a short pattern often is one.
     """
     first, second = arguments.ref, arguments.pattern
     certainty = how_sure(first, clipper.settings.outputs), how_sure(second, clipper.settings.outputs)
@@ -109,8 +109,8 @@ def _order(clipper: Clipper, arguments: argparse.Namespace) -> tuple[str, str]:
     place = "" if arguments.all_scopes else " of this project"
     elsewhere = "" if arguments.all_scopes else ", --all-scopes those of every project"
     raise RefError(
-        f"Neither {first!r:.80} nor {second!r:.80} names an output{place}. `spill list` shows what is stored{elsewhere}. "
-        "To search a file, use grep."
+        f"Neither {first!r:.80} nor {second!r:.80} names an output{place}. "
+        f"`spill list` shows what is stored{elsewhere}. To search a file, use grep."
     )
 
 

@@ -11,8 +11,9 @@ from contextlib import suppress
 from types import MappingProxyType
 
 from spillover import __version__, pipeline
+from spillover.api import Clipper
 from spillover.cli.output import EXIT_OK, wait, write, write_error, write_json
-from spillover.cli.parsing import FILTER, Command, add_json, add_selection, parse_duration
+from spillover.cli.parsing import FILTER, Command, add_json, add_selection, parse_duration, strip_dashes
 from spillover.cli.setup import (
     compare_if_failed,
     has_room_for_newline,
@@ -77,16 +78,11 @@ def _write_clip(clip: Clip, call: Call) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a command; return its exit code, whatever becomes of the text."""
-    argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    argv = strip_dashes(arguments.command)
     if not argv:
         raise UsageError("missing COMMAND, e.g. `spill run -- make -j8`.")
-    if arguments.scope:  # a `spill` inside the command works in the same one
-        os.environ["SPILLOVER_SCOPE"] = arguments.scope
-    call = make_clipper_or_defaults(arguments).call(
-        arguments.tool or tool_name(argv[0]), command=argv, query=arguments.query
-    )
-    if call.settings.warning:  # while there is time to stop it
-        write_error(call.settings.warning)
+    _pass_on_scope(arguments)
+    call = _make_call(make_clipper_or_defaults(arguments), arguments, argv[0], argv)
     result = run_command(
         process.Command(
             argv=argv,
@@ -105,20 +101,17 @@ def sh(arguments: argparse.Namespace) -> int:
     """Run a shell line; return its exit code, whatever becomes of the text."""
     from spillover.run.line import is_interactive, run_line
 
-    words = arguments.line[1:] if arguments.line[:1] == ["--"] else arguments.line
+    words = strip_dashes(arguments.line)
     if len(words) != 1:
         raise UsageError("sh takes one line, in quotes: spill sh 'make 2>&1 | tail -20'.")
     (line,) = words
-    if arguments.scope:  # a `spill` inside the line works in the same one
-        os.environ["SPILLOVER_SCOPE"] = arguments.scope
+    _pass_on_scope(arguments)
     shell = arguments.shell or _find_shell()
     terminal = os.isatty(0) and os.isatty(1)
     if terminal and not arguments.json and arguments.timeout is None and is_interactive(line):
         return _become(shell, line)
     clipper = make_clipper_or_defaults(arguments)
-    call = clipper.call(arguments.tool or tool_name(shell), command=line, query=arguments.query)
-    if call.settings.warning:
-        write_error(call.settings.warning)
+    call = _make_call(clipper, arguments, shell, line)
     result = run_line(
         line,
         clipper,
@@ -136,6 +129,20 @@ def sh(arguments: argparse.Namespace) -> int:
     return _report(
         result.run, call, arguments, "the line", facts={"kept": inputs}, pieces=result.pieces, notes=result.notes
     )
+
+
+def _pass_on_scope(arguments: argparse.Namespace) -> None:
+    """Set the scope for a `spill` inside the command."""
+    if arguments.scope:
+        os.environ["SPILLOVER_SCOPE"] = arguments.scope
+
+
+def _make_call(clipper: Clipper, arguments: argparse.Namespace, program: str, command: str | Sequence[str]) -> Call:
+    """Return the call of a command, and print the warning about it while there is time to stop it."""
+    call = clipper.call(arguments.tool or tool_name(program), command=command, query=arguments.query)
+    if call.settings.warning:
+        write_error(call.settings.warning)
+    return call
 
 
 def _report(
@@ -189,8 +196,9 @@ def report_end(result: Run, subject: str, timeout: float | None) -> None:
         with suppress(ValueError):
             write_error(f"{subject} ended with exit code {result.exit_code} ({signal.Signals(number).name})")
     if result.still_open:
+        streams = " and ".join(sorted(result.still_open))
         write_error(
-            f"{subject} has ended, but a process it started still has its {' and '.join(sorted(result.still_open))} open; "
+            f"{subject} has ended, but a process it started still has its {streams} open; "
             "what that prints from now on is not kept"
         )
 
@@ -209,7 +217,7 @@ def is_in_order(settings: Settings) -> bool:
 
 
 def run_facts(result: Run) -> dict[str, object]:
-    """Return what is known about a run, for a program."""
+    """Return the facts about a run, for a program."""
     facts = {"exit_code": result.exit_code, "timed_out": result.timed_out, "still_open": list(result.still_open)}
     warning = {"warning": result.warning} if result.warning else {}
     return {**facts, **warning, **result.clip.as_dict()}

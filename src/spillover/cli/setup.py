@@ -129,7 +129,7 @@ def clipper_or_defaults(
 
 
 def _reduced_environments(environ: Mapping[str, str]) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield ever smaller environments, each with what of it is read: no files, then PLACE_VARIABLES only, then nothing."""
+    """Yield ever smaller environments, each with its description: no files, then PLACE_VARIABLES only, then nothing."""
     foreign = {name: value for name, value in environ.items() if not name.startswith(PREFIX)}
     foreign[CONFIG_VARIABLE] = "none"
     places = {name: environ[name] for name in PLACE_VARIABLES if name in VARIABLES and name in environ}

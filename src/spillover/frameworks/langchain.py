@@ -115,7 +115,7 @@ def _bound(result: Any, call: Call) -> Any:
 
 
 def _bound_update(update: Any, call: Call) -> Any:
-    """Bound the messages of this call in an update; messages of other calls are history, as after a handoff, and stay."""
+    """Bound the messages of this call in an update; messages of other calls, as after a handoff, stay."""
     if isinstance(update, ToolMessage):
         return _bound_message(update, call) if update.tool_call_id == call.id else update
     return type(update)(_bound_update(part, call) for part in update) if type(update) in (list, tuple) else update

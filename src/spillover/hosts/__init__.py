@@ -36,7 +36,7 @@ def detect(environ: Mapping[str, str]) -> list[Host]:
 
 
 def find_agents(environ: Mapping[str, str]) -> list[Agent]:
-    """Return what settings and the journal know of the agents that run us."""
+    """Return the agents that run us, with the facts that settings and the journal need."""
     return [
         Agent(
             title=host.title,
@@ -50,7 +50,7 @@ def find_agents(environ: Mapping[str, str]) -> list[Agent]:
 
 
 def limits_of_failing(environ: Mapping[str, str]) -> Limits | None:
-    """Return what the agents that run us show of a command that failed, where that is less than of others."""
+    """Return the limits that the agents that run us have for a command that failed; None where it has no lower ones."""
     lower: Limits | None = None
     for host in detect(environ):
         if host.shows_failing:

@@ -105,7 +105,7 @@ def read_mcp(response: object) -> str | None:
 
 
 def read_command(path: object, call_id: str) -> dict[str, Any]:
-    """Return what the transcript says of a command that has ended; empty if it is not there."""
+    """Return the entry of the transcript for a command that has ended; empty if it is not there."""
     file = open_file(path) if call_id else None
     if file is None:
         return {}

@@ -366,7 +366,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _lay_out(text: str, at: int, key: str | None, value: Any) -> tuple[int, int, str]:
-    """Return where a child goes behind the others of a container (from, to), and its text in their layout."""
+    """Return the range of text that a new last child of a container replaces, and its text in their layout."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     first_indent = text[_skip(text, 0) + 1 : _skip(text, _skip(text, 0) + 1)]
     unit = (first_indent.rpartition("\n")[2] if "\n" in first_indent else "") or "  "

@@ -118,7 +118,7 @@ def read_text(response: object) -> str | None:
 
 
 def split_frame(text: str, tool: str) -> tuple[str, str, str]:
-    """Return what Gemini CLI writes before an output, the output, and what it writes behind it."""
+    """Return an output without the frame of Gemini CLI: the text before it, the output, the text behind it."""
     if error := MCP_ERROR.match(text):
         output = read_error(text)
         return ("", text, "") if output is None else (f"{error[0]}:\n", output, "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -38,7 +39,7 @@ _log = logging.getLogger(__name__)
 #: Words between the commands of a shell line.
 SEPARATORS = ("|", "||", "|&", "&", "&&", ";", ";;", ">", ">>", "<")
 #: The most of a call's arguments that becomes a query: characters in all, characters of each text, texts, levels.
-#: More costs time in every call, and few arguments have more that tells lines apart.
+#: More costs time in every call.
 QUERY_CHARS = 4_000
 QUERY_TEXT_CHARS = 1_000
 QUERY_TEXTS = 64
@@ -84,8 +85,7 @@ def _read_tool_name(event: object) -> str:
 def bound_result(host: Host, call: ToolCall, make_clipper: Callable[[], Clipper]) -> Any:
     """Return the result of a tool within the limits, with secrets covered; None if it stays as it is."""
     assert host.hook is not None
-    shows = call.shows or host.shows
-    limits = shows
+    limits = call.shows or host.shows
     ending = call.ending
     cover: Callable[[str], str] = _cover_all
     within: Bounder
@@ -95,13 +95,9 @@ def bound_result(host: Host, call: ToolCall, make_clipper: Callable[[], Clipper]
         if clipper.settings.leaves_alone(call.tool):
             _log.info("The hook left the result of %s alone: a rule says so.", call.tool)
             return None
-        query = query_from_arguments(call.arguments)
-        clip_call = clipper.call(call.tool, command=call.command or "", call_id=call.call_id, cwd=call.cwd, query=query)
-        if clip_call.limits is not UNLIMITED:
-            clip_call, ending = reserve_ending(clip_call.lower(shows) if shows else clip_call, ending)
-        limits = clip_call.limits
-        cut_at = call.cut_at or host.shows
-        within = Clipping(clip_call, host, cut_at, call.exit_code, ending)
+        within = _make_clipping(host, call, clipper)
+        limits = within.call.limits
+        ending = within.ending
         if is_program(call.caller):
             with together():  # no model reads it, so it is stored and not counted
                 host.hook.bound(call, within)
@@ -116,6 +112,17 @@ def bound_result(host: Host, call: ToolCall, make_clipper: Callable[[], Clipper]
     visible_result = call.result if result is None else result
     clean_result = cover_strings(visible_result, cover)
     return result if clean_result == visible_result else clean_result
+
+
+def _make_clipping(host: Host, call: ToolCall, clipper: Clipper) -> Clipping:
+    """Return the clipping of a result: to the lower of the user's and the agent's limits, with room for the ending."""
+    query = query_from_arguments(call.arguments)
+    clip_call = clipper.call(call.tool, command=call.command or "", call_id=call.call_id, cwd=call.cwd, query=query)
+    ending = call.ending
+    if clip_call.limits is not UNLIMITED:
+        shows = call.shows or host.shows
+        clip_call, ending = reserve_ending(clip_call.lower(shows) if shows else clip_call, ending)
+    return Clipping(clip_call, host, call.cut_at or host.shows, call.exit_code, ending)
 
 
 def _cover_all(text: str) -> str:
@@ -271,7 +278,7 @@ class PlainCut(Struct, frozen=True):
         return self.text(text) is None
 
     def mark(self, text: str) -> str:
-        """Return the text with every line marked that looks like a notice, even one of ours: there is no store to look in."""
+        """Mark every line that looks like a notice, even one of ours: there is no store to look in."""
         return mark(text)
 
     def text(self, text: str) -> str | None:
@@ -383,6 +390,30 @@ def _collect(value: Any, words: list[str], depth: int) -> None:
     elif isinstance(value, (list, tuple)):
         for inner in value[:QUERY_TEXTS]:
             _collect(inner, words, depth + 1)
+
+
+#: Strings, which are passed over whole, and brackets. A string that never ends matches too: it is read once.
+_TOKEN = re.compile(r'(?s)"(?:[^"\\]++|\\.)*+"?|[\[\]{}]')
+
+
+def cut_deep_parts(text: str, deepest: int, word: str | None = None) -> str:
+    """Return JSON with a word, or else a string of JSON, in place of all that is nested deeper."""
+    pieces = []
+    depth = 0
+    start = 0
+    at = 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in ("[", "{"):
+            depth += 1
+            if depth == deepest + 1:
+                start = token.start()
+                pieces.append(text[at:start])
+        elif token[0] in ("]", "}"):
+            depth -= 1
+            if depth == deepest:
+                pieces.append(json.dumps(text[start : token.end()] if word is None else word))
+                at = token.end()
+    return "".join((*pieces, text[at:]))
 
 
 def _join(*texts: str) -> str:

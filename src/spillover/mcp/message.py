@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
+from spillover.hosts.hook import cut_deep_parts
 from spillover.settings.limits import read_int
 
 #: Codes of errors in JSON-RPC and MCP.
@@ -145,30 +145,6 @@ def read_deep(line: bytes) -> Message | None:
         return Message(text.encode(), _PARTS.decode(cut_deep_parts(text, DEPTH_OF_DEEP, "").encode()))
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return None
-
-
-#: Strings, which are passed over whole, and brackets. A string that never ends matches too: it is read once.
-_TOKEN = re.compile(r'(?s)"(?:[^"\\]++|\\.)*+"?|[\[\]{}]')
-
-
-def cut_deep_parts(text: str, deepest: int, word: str | None = None) -> str:
-    """Return JSON with a word, or else a string of JSON, in place of all that is nested deeper."""
-    pieces = []
-    depth = 0
-    start = 0
-    at = 0
-    for token in _TOKEN.finditer(text):
-        if token[0] in ("[", "{"):
-            depth += 1
-            if depth == deepest + 1:
-                start = token.start()
-                pieces.append(text[at:start])
-        elif token[0] in ("]", "}"):
-            depth -= 1
-            if depth == deepest:
-                pieces.append(json.dumps(text[start : token.end()] if word is None else word))
-                at = token.end()
-    return "".join((*pieces, text[at:]))
 
 
 def loads(data: bytes | msgspec.Raw) -> Any:

@@ -79,7 +79,7 @@ PATIENCE_SECONDS = 2.0
 TICK_SECONDS = 0.01
 #: Once the client has closed its side, answers may still come this long: on a busy machine a large one takes time.
 LAST_ANSWERS_SECONDS = 30.0
-#: Pages of a list of tools that are read; a broken server, whose list never ends, holds its client for longer with more.
+#: Pages of a list of tools that are read; with more, a broken server whose list never ends holds its client longer.
 MAX_TOOL_PAGES = 1_000
 #: Characters of a line that is no message, or of an error, that are shown; more would fill the log of the client.
 GARBAGE_CHARS = 200
@@ -150,7 +150,7 @@ def own_tools(clipper: Clipper, prefix: str = "") -> dict[str, OwnTool]:
 
 
 def own_hint(prefix: str) -> Hint:
-    """Return how a notice names our tools."""
+    """Return the hint of a notice that names our tools."""
     steps = {name: getattr(TOOLS, name) for name in ("search", "lines", "bytes", "columns", "grep", "outline")}
     return replace(TOOLS, **{name: prefix + step for name, step in steps.items()})
 
@@ -223,7 +223,7 @@ class Catalog:
         return {key: value for key, value in listing.items() if key != "outputSchema"}
 
     def policy(self, name: str) -> Policy:
-        """Return how the results of a tool, or of a method, are clipped."""
+        """Return the policy for the results of a tool, or of a method."""
         if name not in self._policies:
             if len(self._policies) >= MAX_REMEMBERED:
                 self._policies.clear()

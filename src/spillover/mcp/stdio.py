@@ -137,7 +137,7 @@ class Pipes:
 
     @property
     def failed(self) -> OSError | None:
-        """Return why something could not be written, unless the reader has gone."""
+        """The error that something could not be written with, unless the reader has gone."""
         error = self._flow.error
         return error if isinstance(error, OSError) and not isinstance(error, ConnectionError) else None
 

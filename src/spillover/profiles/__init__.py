@@ -95,6 +95,11 @@ def name_call(record: Record) -> str:
     return f"{name_part(record.tool, 'tool')}-{name_part(record.call_id, record.sha256[:HASH_DIGITS])}"
 
 
+def has_whole_file(cut: CutFacts) -> bool:
+    """Return whether there is a file with all of the output."""
+    return cut.place is not None and cut.stored is None
+
+
 def mark_gap(missing: HiddenPart) -> str:
     """Mark where something is missing between two parts, for systems that say once how much is missing in all."""
     return "...\n" if missing.at_line_start else "\n...\n"
@@ -106,7 +111,7 @@ def mark_edge(cut: CutFacts) -> str:
 
 
 def lost_words_without_path(cut: CutFacts) -> str:
-    """Say why there is no file, or not all of one, without a path that a reader might try to open."""
+    """Return the reason why there is no file, or not all of one, without a path that a reader might try to open."""
     return lost_words(replace(cut, reason=_without_path(cut.reason or "")))
 
 

@@ -17,7 +17,7 @@ from spillover.errors import UsageError
 from spillover.kinds.ends import MAX_CHAR_BYTES, both_ends, first_chars, keep_ends, last_chars
 from spillover.kinds.selection import Fill, Span, join, largest, share_fairly
 from spillover.notice.form import CutFacts, Form, HiddenPart, Segments, Words, lost_words
-from spillover.profiles import make
+from spillover.profiles import has_whole_file, make
 from spillover.result import Clip
 from spillover.results.blocks import TEXT_TYPES
 from spillover.settings.limits import Limits
@@ -204,8 +204,8 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
         )
 
     def words(cut: CutFacts) -> Words:
-        is_whole = cut.place is not None and cut.stored is None
-        full = f"; {f'full output: {cut.place}' if is_whole else lost_words(cut)}" if place else ""
+        location = f"full output: {cut.place}" if has_whole_file(cut) else lost_words(cut)
+        full = f"; {location}" if place else ""
         label = source or f"output ({cut.total.chars:,} chars total)"
         opens = bool(cut.before.bytes)
         closes = bool(cut.behind.bytes)
@@ -231,7 +231,7 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
 
 
 def _find_tails(segments: Segments, blob: Blob, chars: int) -> dict[str, list[tuple[int, int]]]:
-    """Return where the last characters of each stream stand: byte ranges, from the last to the first."""
+    """Return the byte ranges of the last characters of each stream, from the last to the first."""
     places: dict[str, list[tuple[int, int]]] = {name: [] for name, _ in segments}
     room = dict.fromkeys(places, chars)
     end = sum(size for _, size in segments)
@@ -319,7 +319,7 @@ def rlm_result(
     tool: str | None = PYTHON_TOOL,
     call_id: str | None = None,
 ) -> RlmResult:
-    """Return what a run printed and returned: both ends of 8,000 characters of each, 16,000 together."""
+    """Return the output and the result of a run: both ends of 8,000 characters of each, 16,000 together."""
     clips: list[Clip] = []
 
     def cut(text: str, limit: int, source: str) -> str:
@@ -400,7 +400,7 @@ def tool_result(blocks: Any, *, by: Clipper | None = None, tool: str | None = No
 
 
 def _share_room(sizes: Mapping[int, int], total: int) -> dict[int, int]:
-    """Return the characters of each text to show, `total` in all; the first texts are left out if that is too little."""
+    """Return the characters to show of each text, `total` in all; without room for all, the first ones have none."""
     needs = {number: min(size, MAX_CHARS) for number, size in sizes.items()}
     smallest = {number: min(need, MIN_BLOCK_CHARS) for number, need in needs.items()}
     room = total if sum(smallest.values()) <= total else total - MIN_BLOCK_CHARS

@@ -15,7 +15,7 @@ from spillover.api import Clipper
 from spillover.errors import MissingExtraError, UsageError
 from spillover.kinds.ends import both_ends, first_chars, head_and_tail, last_chars
 from spillover.notice.form import CutFacts, Form, HiddenPart, Words
-from spillover.profiles import lost_words_without_path, make, name_call, open_outputs
+from spillover.profiles import has_whole_file, lost_words_without_path, make, name_call, open_outputs
 from spillover.settings.limits import Limits
 from spillover.store import Store
 from spillover.store.folder import temp_folder
@@ -86,7 +86,7 @@ def clipper(
 
 
 def default_folders() -> list[str]:
-    """Return where it keeps outputs."""
+    """Return the folder of its outputs."""
     return [temp_folder(TOOL_OUTPUT_TRUNCATION_DIR)]
 
 
@@ -219,7 +219,7 @@ def show(extra: ToolResultUIExtra, console: Any = None) -> None:
 
 
 def _words(cut: CutFacts) -> Words:
-    """Say what is missing in the words of the document, and how much is shown if that is not the two ends."""
+    """Return the words of the document for a cut, with the shown amount if that is not the two ends."""
     first, last = _ends(cut)
     only_ends = first + last == sum(map(len, cut.parts))
     amount = f"first {first} and last {last}" if only_ends else f"{cut.shown.chars} of {cut.total.chars}"
@@ -232,7 +232,7 @@ def _words(cut: CutFacts) -> Words:
     closing = gap(cut.behind) if cut.behind.bytes else ""
     if cut.place is None:
         return opening, gap, f"{closing.rstrip()}\n\n[{lost_words_without_path(cut)}]"
-    place = f"full output saved to {cut.place}" if cut.stored is None else lost_words_without_path(cut)
+    place = f"full output saved to {cut.place}" if has_whole_file(cut) else lost_words_without_path(cut)
     before = (
         f"[Output truncated: {cut.hidden.chars} chars hidden, {place}. Use Read tool or rg to get details. "
         f"Showing {amount} chars below.]\n\n"

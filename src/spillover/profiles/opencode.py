@@ -21,7 +21,7 @@ from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.kinds.ends import first_lines, last_lines
 from spillover.notice.form import CutFacts, Form, Words
-from spillover.profiles import lost_words_without_path, make, mark_edge, mark_gap, open_outputs
+from spillover.profiles import has_whole_file, lost_words_without_path, make, mark_edge, mark_gap, open_outputs
 from spillover.result import Clip
 from spillover.settings.limits import Limits
 from spillover.settings.settings import DEFAULT_TOOL
@@ -77,7 +77,7 @@ INSPECT = "Use Grep to search the full content or Read with offset/limit to view
 FILE_SHAPE = r"tool_[0-9A-Za-z]+"
 BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-#: Its Read tool.
+#: The limits of its Read tool: lines of a page, characters of a line, lines of the preview.
 DEFAULT_READ_LIMIT = 2_000
 MAX_LINE_LENGTH = 2_000
 PREVIEW_LINES = 20
@@ -85,6 +85,7 @@ PREVIEW_LINES = 20
 SAMPLE_BYTES = 4_096
 #: Bytes of a line that are decoded: enough for one character more than is shown.
 LINE_BYTES = 4 * (MAX_LINE_LENGTH + 1)
+#: Bytes that are read at once where lines are only counted; more costs memory.
 CHUNK_BYTES = 1 << 18
 _lock = Lock()
 _last_id = 0
@@ -137,8 +138,7 @@ def form(permission: Rules | None = None) -> Form:
 
     def words(cut: CutFacts) -> Words:
         unit, count = _count_removed(cut)
-        is_whole = cut.place is not None and cut.stored is None
-        place = SAVED.format(place=cut.place) if is_whole else LOST.format(lost=lost_words_without_path(cut))
+        place = SAVED.format(place=cut.place) if has_whole_file(cut) else LOST.format(lost=lost_words_without_path(cut))
         hint = f"{place}\n{step}" if cut.place else place
         message = f"...{count} {unit} truncated..."
         if cut.keep == "tail":
@@ -328,7 +328,7 @@ def _open(path: str) -> Iterator[BinaryIO]:
 
 
 def live(text: str) -> str:
-    """Return what a person sees of a command's output while it runs: its first 30,000 characters."""
+    """Return the part of a command's output that a person sees while it runs: its first 30,000 characters."""
     return text if len(text) <= MAX_METADATA_LENGTH else text[:MAX_METADATA_LENGTH] + "\n\n..."
 
 
@@ -384,7 +384,7 @@ def default_folders() -> list[str]:
 
 
 def default_folder() -> str:
-    """Return where it keeps outputs: in the user's data folder."""
+    """Return the folder of its outputs, in the user's data folder."""
     base = os.environ.get("XDG_DATA_HOME", "")
     return os.path.join(
         base if os.path.isabs(base) else expand("~/.local/share", os.environ), "opencode", "tool-output"

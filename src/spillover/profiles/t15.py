@@ -15,7 +15,15 @@ from spillover.api import Clipper
 from spillover.errors import UsageError
 from spillover.kinds.ends import first_chars, first_lines, last_chars, last_lines
 from spillover.notice.form import CutFacts, Form, Words
-from spillover.profiles import lost_words_without_path, make, mark_edge, mark_gap, name_call, open_outputs
+from spillover.profiles import (
+    has_whole_file,
+    lost_words_without_path,
+    make,
+    mark_edge,
+    mark_gap,
+    name_call,
+    open_outputs,
+)
 from spillover.settings.limits import Limits
 from spillover.settings.settings import DEFAULT_TOOL
 from spillover.shell import Command, base_name, parse, parse_substitutions
@@ -32,6 +40,7 @@ __all__ = [
     "direction_for", "form", "warning_for",
 ]  # fmt: skip
 
+#: The limits of the report.
 MAX_LINES = 2_000
 MAX_BYTES = 50_000
 MAX_CHARS = 50_000
@@ -87,7 +96,7 @@ LISTS_FILES = "lists every file below a folder"
 PRINTS_FINDS = "prints what it finds in every file it can reach"
 READS_DEVICE = "reads a device, which has no end"
 PRINTS_STEPS = "prints every step of an installation"
-#: Characters of a command in a warning.
+#: Characters of a command in a warning; more would hide the advice behind it.
 MAX_COMMAND_CHARS = 80
 #: A pipe is harmless if its last command lets no more than this through.
 MAX_HARMLESS_LINES = 2_000
@@ -172,7 +181,7 @@ def default_folders() -> list[str]:
 
 
 def default_folder(notice_style: NoticeStyle = "block") -> str:
-    """Return where it keeps outputs: a folder of its own in the temporary one."""
+    """Return the folder of its outputs, in the temporary one."""
     return temp_folder(STYLES[notice_style][2])
 
 
@@ -216,7 +225,7 @@ _WORDS: Mapping[str, Callable[[CutFacts, str], Words]] = {"block": _block, "reci
 
 
 def _name_end(cut: CutFacts) -> str:
-    """Say which end is shown; the limits alone where it is neither."""
+    """Return "first " or "last ", the end that is shown; nothing for any other part."""
     return f"{END_NAMES[cut.keep]} " if cut.keep in END_NAMES else ""
 
 
@@ -231,7 +240,7 @@ def _newline(cut: CutFacts) -> str:
 
 
 def _place_or_loss(cut: CutFacts, place: str) -> str:
-    return place if cut.place and cut.stored is None else lost_words_without_path(cut)
+    return place if has_whole_file(cut) else lost_words_without_path(cut)
 
 
 class Flood(Struct, frozen=True):
@@ -323,7 +332,7 @@ FLOODS = (
 
 
 def direction_for(command: str, directions: Mapping[str, str] = DIRECTIONS) -> str:
-    """Return which part of an output to keep, "head" or "tail", by the last command of the line that is known."""
+    """Return the part of an output to keep, "head" or "tail", by the last command of the line that is known."""
     direction = DEFAULT_DIRECTION
     for pipeline in parse(command):
         for stage in pipeline:

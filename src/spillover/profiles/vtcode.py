@@ -22,7 +22,7 @@ from spillover.errors import UsageError
 from spillover.kinds.ends import char_after, char_before, keep_ends
 from spillover.kinds.selection import Fill, Span
 from spillover.notice.form import CutFacts, Form, HiddenPart, Words, lost_words
-from spillover.profiles import make, open_outputs
+from spillover.profiles import has_whole_file, make, open_outputs
 from spillover.result import Clip
 from spillover.settings.limits import Limits, count_lines
 from spillover.store import Store
@@ -58,9 +58,10 @@ WINDOW_VARIABLES = ("VTCODE_CONTEXT_TOKEN_LIMIT", CONTEXT_VARIABLE)
 #: Below half of the window a call may have this many times its limit: 35,000 tokens instead of 25,000.
 STRETCH = 1.4
 FILE_SHAPE = r"[A-Za-z0-9_.-]+_\d+\.txt"
-#: Lines cost what their characters say; where the tokenizer says more, the halves shrink, at most this often.
+#: Lines cost what their characters say; where the tokenizer says more, the halves shrink, at most this often. With
+#: more tries, fewer outputs are cut by both ends instead.
 MAX_TRIES = 8
-#: How far to look for the lines of one half: a line of three characters and CRLF takes five bytes for its token.
+#: Bytes that are read for a token of one half: a line of three characters and CRLF takes five. More costs time.
 BYTES_PER_TOKEN = 6
 MIN_REACH_BYTES = 1 << 16
 #: What a person sees: characters of a line; lines inline, of a code block, and of a diff.
@@ -85,7 +86,7 @@ CODE_CHARS = "{}[]<>()=;:,"
 LONG_WORD_CHARS = 8
 CHARS_PER_EXTRA = 6
 LONG_WORD_SCALE_FACTOR = 10
-#: Characters whose words are counted at once.
+#: Characters whose words are counted at once; more costs memory.
 PIECE_CHARS = 1 << 16
 
 BANNER = "[OUTPUT] Output too large ({size}, {lines} lines), {place}\n"
@@ -139,7 +140,7 @@ def budget(window: int = 128_000, **options: Any) -> Budget:
 
 
 def metadata(clip: Clip, clipper: Clipper) -> dict[str, object]:
-    """Return what its tools say beside the text: the budget that was applied, and where the full output is."""
+    """Return the metadata of its tools: the budget that was applied, and the path of the full output."""
     applied = clip.limits or clipper.settings.limits
     cut = clip.shown.bytes < clip.total.bytes
     facts: dict[str, object] = {"applied_max_tokens": applied.tokens, "truncated": cut}
@@ -219,8 +220,7 @@ def form(*, banner: bool = True) -> Form:
         closing = gap(cut.behind).rstrip("\n") if cut.behind.bytes else ""
         if not banner:
             return opening, gap, closing
-        is_whole = cut.place is not None and cut.stored is None
-        place = f"spooled to: {cut.place}" if is_whole else lost_words(cut)
+        place = f"spooled to: {cut.place}" if has_whole_file(cut) else lost_words(cut)
         size = f"{max(1, round(cut.total.bytes / 1_024))}KB"
         lines = BANNER.format(size=size, lines=cut.total.lines, place=place)
         lines += TRUNCATED_BY_BUDGET if cut.limits.tokens else TRUNCATED
@@ -328,7 +328,7 @@ def is_code(text: str) -> bool:
 
 
 def tokens_for_lines(lines: int, name: str = "max_lines") -> int:
-    """Return what `max_lines` or `chunk_lines` stands for in tokens, and warn a person that it is deprecated.
+    """Return the tokens that `max_lines` or `chunk_lines` stands for, and warn a person that it is deprecated.
 
     FutureWarning is the warning that Python shows by default; the logger `spillover` gets it too.
     """

@@ -98,7 +98,7 @@ BLOCK_TYPES = frozenset(
 MEDIA_KEYS = frozenset(
     {"data", "base64", "blob", "source", "image_url", "input_audio", "file", "file_data", "file_id", "url", "resource"}
 )
-#: What is not longer than this, beside text or media, counts for nothing; a larger number lets more pass uncounted.
+#: Characters beside text or media that count for nothing; a larger number lets more pass uncounted.
 SHORT_CHARS = 200
 #: When both streams overflow, stderr gets two parts of three.
 STREAM_WEIGHTS = {"stdout": 1, "stderr": 2}
@@ -189,7 +189,7 @@ def _is_block(part: Any) -> bool:
 
 
 def list_data_beside(block: Any) -> list[Any]:
-    """Return the data of a block beside its text and its media: all that is long, and all of a block that has neither."""
+    """Return the long data of a block beside its text and its media; of a block with neither, all of it."""
     if not isinstance(block, Mapping):
         return []
     places = find_places(block)

@@ -190,22 +190,27 @@ def _bound_object(result: Any, call: Call, leave: tuple[type, ...], declared: st
     if all(pipeline.fits(form, within) for form in forms):
         call.spend(forms[0])
         return result, Clip(forms[0], _count=call.settings.count, _limits=call.limits)
-    within = replace(within, trigger=None)
-    pair: tuple[Any, Clip] | None = None
-    if opaque := find_opaque(result, leave):
-        clip = Clip(trim(no_text(opaque), within))
-        pair = clip.text, clip
-    elif declared or not is_collection(result):
-        pair = _clip_strings(result, within, leave) or _clip_in_collection(result, forms[0], within)
-    if pair is None:
-        has_parts = is_collection(result) or isinstance(result, Enum) or fields_of(result) is not None
-        too_large = [form for form in forms if _fill(form, within) > 1]
-        # The JSON where that is too large; of an object without parts, what `str()` says, line by line.
-        clip = pipeline.clip([*too_large, forms[0]][0] if has_parts else forms[-1], within)
-        pair = clip.text, clip
-    value, clip = pair
+    value, clip = _clip_object(result, forms, replace(within, trigger=None), leave, declared)
     call.spend(value if isinstance(value, str) else to_json(value, leave) or clip.text)
     return value, clip
+
+
+def _clip_object(
+    result: Any, forms: Sequence[str], call: Call, leave: tuple[type, ...], declared: str
+) -> tuple[Any, Clip]:
+    """Clip an object above the limits: in its own shape where that can be kept, else one of its `forms` as text."""
+    if opaque := find_opaque(result, leave):
+        clip = Clip(trim(no_text(opaque), call))
+        return clip.text, clip
+    if declared or not is_collection(result):
+        pair = _clip_strings(result, call, leave) or _clip_in_collection(result, forms[0], call)
+        if pair is not None:
+            return pair
+    has_parts = is_collection(result) or isinstance(result, Enum) or fields_of(result) is not None
+    too_large = [form for form in forms if _fill(form, call) > 1]
+    # The JSON where that is too large; of an object without parts, `str()`, line by line.
+    clip = pipeline.clip([*too_large, forms[0]][0] if has_parts else forms[-1], call)
+    return clip.text, clip
 
 
 def _clip_strings(result: Any, call: Call, leave: tuple[type, ...]) -> tuple[Any, Clip] | None:

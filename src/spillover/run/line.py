@@ -36,9 +36,9 @@ from spillover.source.process import Command
 KNOWN_SHELLS = ("bash", "sh", "dash")
 #: Our notes take at most this part of the limits; a smaller number leaves the output less room.
 MAX_NOTES_SHARE = 4
-#: Pipelines that are looked into; each costs a process.
+#: Pipelines whose filters are captured; each costs a process.
 MAX_PIPES = 8
-#: Bytes read from a filter's input at once.
+#: Bytes read from a filter's input at once; more costs memory.
 READ_BYTES = 1 << 16
 #: How long a filter's input is waited for once the line has ended; a longer one keeps the caller waiting.
 LINGER_SECONDS = 1.0
@@ -377,7 +377,7 @@ class FilterCapture:
         return line if check.returncode else rewritten
 
     def finish(self, printed: Intake) -> tuple[FilteredInput, ...]:
-        """Return what went into each pipe's filters, once the line has ended and `printed` is complete."""
+        """Return the inputs of each pipe's filters, once the line has ended and `printed` is complete."""
         until = time.monotonic() + LINGER_SECONDS
         self._stop_listening(until)
         for thread in self.threads:
