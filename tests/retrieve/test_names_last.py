@@ -10,7 +10,7 @@ from spillover.api import Clipper
 from spillover.errors import RefError
 from spillover.events import record_run
 from spillover.result import Clip
-from spillover.retrieve.names import matches, resolve, tell_age
+from spillover.retrieve.names import format_age, matches, resolve
 from spillover.settings.limits import Limits
 from spillover.store.directory import DirStore
 from spillover.store.memory import MemoryStore
@@ -293,7 +293,7 @@ def test_the_answer_with_the_age_is_within_every_limit(clipper):
     [(-5, "just now"), (59, "just now"), (60, "1 minute ago"), (7_199, "1 hour ago"), (200_000, "2 days ago")],
 )
 def test_ages_are_in_one_unit(seconds, said):
-    assert tell_age(seconds) == said
+    assert format_age(seconds) == said
 
 
 def test_the_path_in_a_notice_is_a_ref(tmp_path):

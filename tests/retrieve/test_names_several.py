@@ -3,7 +3,7 @@
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore, UsageError
-from spillover.retrieve.names import find_each
+from spillover.retrieve.names import expand_names
 
 
 @pytest.fixture
@@ -21,13 +21,13 @@ def newest(clipper):
 
 def test_which_outputs_are_meant(clipper):
     refs = newest(clipper)
-    assert find_each("all", clipper.settings.outputs) == refs
-    assert find_each("last:2", clipper.settings.outputs) == refs[:2]
-    assert find_each("server", clipper.settings.outputs) == refs[1:]
-    assert find_each(refs[:2], clipper.settings.outputs) == refs[:2]
-    assert find_each(f"{refs[0]}, {refs[2]}", clipper.settings.outputs) == [refs[0], refs[2]]
+    assert expand_names("all", clipper.settings.outputs) == refs
+    assert expand_names("last:2", clipper.settings.outputs) == refs[:2]
+    assert expand_names("server", clipper.settings.outputs) == refs[1:]
+    assert expand_names(refs[:2], clipper.settings.outputs) == refs[:2]
+    assert expand_names(f"{refs[0]}, {refs[2]}", clipper.settings.outputs) == [refs[0], refs[2]]
     for one in (refs[0], "last", "last:cargo test", [refs[0]], "nothing"):
-        assert find_each(one, clipper.settings.outputs) is None
+        assert expand_names(one, clipper.settings.outputs) is None
 
 
 def test_each_is_searched_and_read_under_its_name(clipper):
@@ -65,4 +65,4 @@ def test_what_is_said_of_several_fits(clipper, ref, tokens):
 
 def test_an_empty_list_is_refused(clipper):
     with pytest.raises(UsageError, match="a list of refs holds names"):
-        find_each([], clipper.settings.outputs)
+        expand_names([], clipper.settings.outputs)

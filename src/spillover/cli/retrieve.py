@@ -60,7 +60,7 @@ def grep(arguments: argparse.Namespace) -> int:
                 after=context if arguments.after is None else arguments.after,
                 invert=arguments.invert_match != bool(blank),
                 only=arguments.only_matching,
-                most=arguments.max_count,
+                max_count=arguments.max_count,
                 count=arguments.count,
             ),
         )

@@ -1,4 +1,4 @@
-"""What changed between two stored outputs: new lines, gone lines, and lines with other numbers, as many as fit."""
+"""Show the differences of two stored outputs: new lines, removed lines, and lines with other numbers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from spillover.since import LineRanges
 from spillover.since.compare import compare
 from spillover.store.record import Record
 
-#: Characters of a line that are shown; with more, fewer lines fit.
+#: Characters of a line; with more, fewer lines fit.
 LINE_CHARS = 300
-#: Lines of each kind that are read before it is known what fits, and bytes of each range of lines: more take memory.
+#: Lines of each kind, and bytes of each range of lines, that are read to see what fits; more take more memory.
 MAX_LINES = 4_000
 MAX_RANGE_BYTES = 1 << 17
-#: New lines that are shown for each line that is gone, and for each that has other numbers.
+#: New lines for each removed line, and for each line with other numbers; with more, fewer of these are shown.
 NEW_TO_GONE = 2
 NEW_TO_NUMBERS = 4
-#: Lines that are proposed to be read next.
+#: Lines that the proposed call reads next; with more, its answer is longer.
 PAGE = 100
 
 
@@ -45,7 +45,7 @@ class _Row(Struct, frozen=True):
 
 
 def diff(call: Call, ref: str, since: str | None = None) -> Clip:
-    """Compare a stored output with an earlier one; without one, with the previous run of the same command."""
+    """Compare a stored output with an earlier one, by default with the previous run of the same command."""
     start = time.monotonic()
     call = call.within_budget()
     target = resolve(ref, call.settings.outputs)
@@ -76,7 +76,7 @@ def _answer(
     record_before: Record,
     before: Document,
 ) -> Clip:
-    """Return as many of the differences as fit."""
+    """Return as many differences as fit."""
     compared = compare(document, before)
     head = "\n".join([*filter(None, notes), f"[{since_line(record.ref, record_before.ref, compared)}]"])
     additions = _rows("+", compared.new, document)
@@ -98,8 +98,8 @@ def _answer(
         following = next_call(call.settings.hints, "lines", record.ref, first, first + PAGE - 1)
         return f"{body}[{left:,} more. {following}]\n"
 
-    enough = max(len(additions), NEW_TO_GONE * len(removals), NEW_TO_NUMBERS * len(changes))
-    count = largest(enough, lambda count: fill(text(count), call))
+    max_count = max(len(additions), NEW_TO_GONE * len(removals), NEW_TO_NUMBERS * len(changes))
+    count = largest(max_count, lambda count: fill(text(count), call))
     page = rows(count)
     numbers = [row.number for row in page if row.sign != "-"]
     size = sum(len(row.text.encode("utf-8", "replace")) for row in page if row.sign != "-")
@@ -123,7 +123,7 @@ def _read_lines(lines: LineRanges, document: Document) -> Iterator[tuple[int, st
 
 
 def _clean(line: bytes, document: Document) -> str:
-    text = flatten(line[: 4 * LINE_CHARS]).rstrip()  # its indent and its columns say something
+    text = flatten(line[: 4 * LINE_CHARS]).rstrip()  # indents and columns stay
     text = "".join(char if char.isprintable() or char == "\t" else " " for char in text)
     if len(text) > LINE_CHARS or len(line) > 4 * LINE_CHARS:
         text = text[: LINE_CHARS - 1] + "…"

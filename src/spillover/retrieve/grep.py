@@ -1,8 +1,8 @@
-"""Going back by pattern: the lines that match, with their numbers, how many there are in all, and how to go on.
+"""Search a stored output: the matching lines with their numbers, their count, and the call that goes on.
 
-A hit is a line, at its first match; in a giant line, where the number of the line helps nobody, a hit is a match. The
-text as the reader saw it is searched (escape codes and overwritten frames gone), and the raw bytes. No match crosses a
-line end; in a line longer than a chunk, a match longer than the overlap may be cut short or missed.
+A hit is the first match in a line; in a giant line, where a line number is of little use, every match is one. Both
+the text that the reader saw, without escape codes and overwritten frames, and the raw bytes are searched. No match
+crosses a line end; in a line longer than a chunk, a match longer than the overlap may be cut short or missed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -31,50 +31,52 @@ from spillover.settings.settings import Call
 from spillover.source.blob import Blob, LineIndex
 from spillover.store.record import Record
 
-#: Bytes of a line that is shown whole; with more, fewer hits fit. Of a longer one, bytes to either side of the match.
+#: Bytes of a line that is shown whole; with more, fewer hits fit.
 LONG_LINE_BYTES = 2_000
-AROUND_BYTES = 200
-#: Bytes of lines around a match that are read at once; of more, each line is read by itself.
-NEAR_BYTES = 1 << 18
-#: Lines around a match, at most.
-MAX_CONTEXT = 1_000
-#: An answer that is this many times larger than the limits is not measured to its end.
+#: Bytes of a longer line on either side of the match; with more, fewer hits fit.
+CONTEXT_BYTES = 200
+#: Context lines in more bytes are read one by one; with a higher number, they take more memory.
+MAX_CONTEXT_BYTES = 1 << 18
+#: Context lines on either side of a match; more take longer.
+MAX_CONTEXT_LINES = 1_000
+#: Rows this many times larger than the limits are not measured to their end; with more, searches take longer.
 MAX_OVERSIZE = 8
-#: Characters of the pattern that are repeated if nothing matches.
+#: Characters of the pattern in a message; more make it longer.
 QUOTED_CHARS = 80
+#: Characters of a pattern; longer ones take longer to compile.
 MAX_PATTERN_CHARS = 4_000
-#: Matches in giant lines that are counted; with more of them, a count is "at least".
+#: Matches in giant lines that are counted; more take longer. Beyond them, a count is "at least".
 MAX_OCCURRENCES = 50_000
-#: Hits in one answer; with more, a search that finds little to limit it takes longer.
+#: Hits in one answer; with more, a search within large limits takes longer.
 MAX_HITS = 5_000
-#: Where a search begins: LINE or LINE:COLUMN.
+#: The start of a search: LINE or LINE:COLUMN.
 _START = re.compile(r"([\d_,]+)(?::([\d_,]+))?", re.ASCII)
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What is shown of the matches, as the options of grep say it."""
+    """The options of grep about the matches to show."""
 
-    before: int = 0  # lines before each match
-    after: int = 0
-    invert: bool = False  # the lines that do not match
-    only: bool = False  # the matches alone, without the rest of their lines
-    most: int | None = None  # no more matches than this
-    count: bool = False  # how many there are, and nothing else
+    before: int = 0  # context lines before each match
+    after: int = 0  # context lines after each match
+    invert: bool = False  # show the lines that do not match
+    only: bool = False  # show the matches without the rest of their lines
+    max_count: int | None = None  # matches shown, at most
+    count: bool = False  # show the number of matches only
 
     def __post_init__(self) -> None:
         for lines in (self.before, self.after):
-            if not 0 <= lines <= MAX_CONTEXT:
-                raise UsageError(f"context={lines} is not between 0 and {MAX_CONTEXT:,} lines.")
-        if self.most is not None and self.most < 1:
+            if not 0 <= lines <= MAX_CONTEXT_LINES:
+                raise UsageError(f"context={lines} is not between 0 and {MAX_CONTEXT_LINES:,} lines.")
+        if self.max_count is not None and self.max_count < 1:
             raise UsageError("-m 0 would show nothing; use 1 or more, or -c to count.")
         if self.invert and self.only:
             raise UsageError("-v shows lines without a match, so -o has nothing to show; use one of them.")
 
     @property
     def words(self) -> str:
-        """The options that a search goes on with."""
-        around = {"-C": self.before} if self.before == self.after else {"-B": self.before, "-A": self.after}
-        numbers = "".join(f" {name} {number}" for name, number in {**around, "-m": self.most}.items() if number)
+        """The options as words of a command line."""
+        context = {"-C": self.before} if self.before == self.after else {"-B": self.before, "-A": self.after}
+        numbers = "".join(f" {name} {number}" for name, number in {**context, "-m": self.max_count}.items() if number)
         return " -v" * self.invert + " -o" * self.only + numbers
 
 
@@ -89,7 +91,7 @@ def grep(
     start: str | int = 1,
     options: Options | None = None,
 ) -> Clip:
-    """Search a stored output; `options` stands instead of `context`."""
+    """Search a stored output, with `context` lines around each match or with `options`."""
     options = Options(before=context, after=context) if options is None else options
     compiled = compile_pattern(pattern, fixed=fixed, ignore_case=ignore_case)
 
@@ -110,20 +112,21 @@ class Search(Struct, frozen=True):
     _starts: dict[int, int] = field(default_factory=dict)
 
     def answer(self, start: str | int) -> Clip:
-        """Return the hits from `start` on ("LINE" or "LINE:COLUMN"), as many as fit."""
+        """Return as many hits from `start` on ("LINE" or "LINE:COLUMN") as fit."""
         offset, line = self._read_start(start)
         if self.options.count:
             return self._answer_count(self._count(offset, line))
         hits: list[Hit] = []
-        rest = [Count(0)]  # hits that are not among these
+        rest = [Count(0)]  # of the other hits
         for hit in self._scan(offset, line):
             if len(hits) == self._max_hits:
                 rest.append(self._count(hit.start if _is_giant(hit) else hit.line_start, hit.line))
                 break
             hits.append(hit)
         if offset:
-            whole, behind = self._count(0, 1), self._count(offset, line)
-            rest.append(Count(whole.hits - behind.hits, exact=whole.exact))
+            whole = self._count(0, 1)
+            from_start = self._count(offset, line)
+            rest.append(Count(whole.hits - from_start.hits, exact=whole.exact))
         total = Count(len(hits) + sum(part.hits for part in rest), exact=all(part.exact for part in rest))
         count = largest(len(hits), lambda count: self._measure(count, hits, total))
         if count == 0 and hits:
@@ -132,35 +135,36 @@ class Search(Struct, frozen=True):
         return self._clip(self._text(rows, count, hits, total), hits[:count], whole=total == Count(count))
 
     def _scan(self, offset: int, line: int) -> Iterator[Hit]:
-        """Yield the hits from a place on: matches, or with `invert` the lines without one."""
+        """Yield the matches from an offset on, or with `invert` the lines without one."""
         hits = scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index)
         return self._invert(hits, line) if self.options.invert else hits
 
     def _invert(self, hits: Iterator[Hit], line: int) -> Iterator[Hit]:
         for hit in hits:
-            yield from self._other_lines(line, hit.line)
+            yield from self._whole_lines(line, hit.line)
             line = max(line, hit.line + 1)
-        yield from self._other_lines(line, self.document.lines + 1)
+        yield from self._whole_lines(line, self.document.lines + 1)
 
-    def _other_lines(self, first: int, upto: int) -> Iterator[Hit]:
+    def _whole_lines(self, first: int, upto: int) -> Iterator[Hit]:
+        """Yield lines as hits."""
         for number in range(first, upto):
             start, end = self._line_start(number), self._line_start(number + 1)
             end -= end > start and self.document.blob.read(end - 1, end) == b"\n"
             yield Hit(number, start, start, end, end)
 
     def _count(self, offset: int, line: int) -> Count:
-        """Count the hits from a place on."""
+        """Count the hits from an offset on."""
         if not self.options.invert:
             return count(self.document.blob, self.pattern, start=offset)
-        matching, last = 0, 0
-        for hit in scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index):
-            matching, last = matching + (hit.line != last), hit.line
-        return Count(max(0, self.document.lines - line + 1) - matching)
+        hits = scan(self.document.blob, self.pattern, start=offset, first_line=line, index=self.record.index)
+        matching_lines = sum(1 for _ in groupby(hit.line for hit in hits))
+        return Count(max(0, self.document.lines - line + 1) - matching_lines)
 
     def _answer_count(self, total: Count) -> Clip:
-        """Return the answer to `-c`: the number alone, as grep prints it, and notes below it."""
-        if self.options.most is not None and total.hits >= self.options.most:
-            total = Count(self.options.most)
+        """Return the answer to `-c`: the number on a line, as grep prints it, and notes below it."""
+        max_count = self.options.max_count
+        if max_count is not None and total.hits >= max_count:
+            total = Count(max_count)
         text = f"{total.hits}\n"
         if not total.exact:
             text += f"[At least {total.hits:,}: matches in very long lines are not all counted.]\n"
@@ -170,37 +174,37 @@ class Search(Struct, frozen=True):
         return answer(text, self.call, self.record, self.document, ranges=ranges, size=len(text), whole=True)
 
     def _measure(self, count: int, hits: list[Hit], total: Count) -> float:
-        """Return how full the limits are with the first hits; far above the limits, estimated from some of them."""
+        """Return the share of the limits that the first hits fill, estimated if it is far above 1."""
         rows: list[str] = []
         size = 0
-        for measured, more in enumerate(self._rows(hits[:count]), 1):
-            rows += more
-            size += sum(map(len, more))
-            if size > MAX_OVERSIZE * self.call.limits.window and measured < count:
-                return max(2.0, fill(self._text(rows, measured, hits, total), self.call) * count / measured)
+        for number, hit_rows in enumerate(self._rows(hits[:count]), 1):
+            rows += hit_rows
+            size += sum(map(len, hit_rows))
+            if size > MAX_OVERSIZE * self.call.limits.window and number < count:
+                return max(2.0, fill(self._text(rows, number, hits, total), self.call) * count / number)
         return fill(self._text(rows, count, hits, total), self.call)
 
     def _text_of_one(self, hits: list[Hit], total: Count) -> str:
-        """Return one hit with less of its line and nothing around it: a search goes on even if no whole hit fits."""
+        """Return an answer with one hit, cut to fit: a search goes on even if no whole hit fits."""
 
-        def text(around: int, hints: Sequence[Hint]) -> str:
+        def text(context_bytes: int, hints: Sequence[Hint]) -> str:
             rest = f" {self._next_call(hits[1], hints)}" if len(hits) > 1 else ""
-            row = number_rows(f"{hits[0].line}: ", self._hit_text(hits[0], around))
+            row = number_rows(f"{hits[0].line}: ", self._hit_text(hits[0], context_bytes))
             return f"{row}\n[{_summarize(1, total)}{rest}{stored_part(self.record)}]"
 
         hints = self.call.settings.hints
         if fill(text(0, hints), self.call) > 1:  # the pattern may be too long to be repeated
             hints = ()
-        return text(largest(AROUND_BYTES, lambda around: fill(text(around, hints), self.call)), hints)
+        return text(largest(CONTEXT_BYTES, lambda size: fill(text(size, hints), self.call)), hints)
 
     @property
     def _max_hits(self) -> int:
-        """How many hits can fit at most: each takes a line of some bytes."""
+        """The most hits that can fit: each takes a line of at least four bytes."""
         limits = self.call.limits
-        return min(MAX_HITS, limits.lines or MAX_HITS, limits.window // 4, self.options.most or MAX_HITS)
+        return min(MAX_HITS, limits.lines or MAX_HITS, limits.window // 4, self.options.max_count or MAX_HITS)
 
     def _read_start(self, start: str | int) -> tuple[int, int]:
-        """Return the offset and the line of a place that is written as LINE or LINE:COLUMN."""
+        """Return the offset and the line of LINE or LINE:COLUMN."""
         match = _START.fullmatch(str(start).strip())
         if not match:
             raise UsageError(f"{start!r} is not a place to search from; write a line number, or LINE:COLUMN.")
@@ -209,11 +213,11 @@ class Search(Struct, frozen=True):
         return min(self.document.start(line) + column - 1, self.document.size), line
 
     def _text(self, rows: list[str], count: int, hits: list[Hit], total: Count) -> str:
-        """Return an answer with the rows of the first hits, and how to go on."""
+        """Return an answer with the rows of the first hits, and the call that goes on."""
         if not total.hits:
             pattern = one_line(self.pattern.source, QUOTED_CHARS)
-            none = f"Every line matches {pattern}" if self.options.invert else f"No match for {pattern}"
-            return f"[{none} in {lines_of(self.document.lines)} of {self.record.ref}.{stored_part(self.record)}]"
+            result = f"Every line matches {pattern}" if self.options.invert else f"No match for {pattern}"
+            return f"[{result} in {lines_of(self.document.lines)} of {self.record.ref}.{stored_part(self.record)}]"
         rest = ""
         if count < len(hits):
             rest = " " + self._next_call(hits[count], self.call.settings.hints)
@@ -239,8 +243,9 @@ class Search(Struct, frozen=True):
         )
 
     def _rows(self, hits: list[Hit]) -> Iterator[list[str]]:
-        """Yield the rows of each hit: `N: ` for a match, `N- ` for a line around one, `--` for lines left out."""
-        before, after = self.options.before, self.options.after
+        """Yield the rows of each hit: `N: ` for a match, `N- ` for a context line, `--` for a gap."""
+        before = self.options.before
+        after = self.options.after
         matching = sorted({hit.line for hit in hits})
         last = 0
         for nth, hit in enumerate(hits):
@@ -252,7 +257,7 @@ class Search(Struct, frozen=True):
             if nth and (before or after) and first > last + 1:
                 rows.append("--")
             if before:
-                rows += self._lines_around(first, hit.line - 1)
+                rows += self._context_rows(first, hit.line - 1)
             if hit.line > last or _is_long(hit):
                 rows.append(number_rows(f"{hit.line}: ", self._hit_text(hit)))
             last = max(last, hit.line)
@@ -261,7 +266,7 @@ class Search(Struct, frozen=True):
                 behind = bisect_right(matching, hit.line)
                 if behind < len(matching):  # the next line that matches has rows of its own
                     end = min(end, matching[behind] - 1)
-                rows += self._lines_around(last + 1, end)
+                rows += self._context_rows(last + 1, end)
                 last = max(last, min(end, self.document.lines))
             yield rows
 
@@ -275,43 +280,48 @@ class Search(Struct, frozen=True):
         texts = [line[start:end].decode(errors="replace") for start, end in matches]
         return texts or [clean(blob.read(hit.start, hit.end))]
 
-    def _lines_around(self, first: int, last: int) -> list[str]:
-        """Return rows for the lines around a match: cleaned, and cut at LONG_LINE_BYTES."""
-        first, last = max(1, first), min(last, self.document.lines)
+    def _context_rows(self, first: int, last: int) -> list[str]:
+        """Return rows for context lines, cleaned and cut at LONG_LINE_BYTES."""
+        first = max(1, first)
+        last = min(last, self.document.lines)
         if last < first:
             return []
-        start, end = self._line_start(first), self._line_start(last + 1)
-        if end - start <= NEAR_BYTES:
+        start = self._line_start(first)
+        end = self._line_start(last + 1)
+        if end - start <= MAX_CONTEXT_BYTES:
             lines = self.document.blob.read(start, end).removesuffix(b"\n").split(b"\n")
-        else:  # giants among them
+        else:  # some lines are giant
             starts = [self._line_start(number) for number in range(first, last + 1)]
             lines = [self.document.blob.read(at, at + LONG_LINE_BYTES + 1).split(b"\n", 1)[0] for at in starts]
         texts = (clean(line[:LONG_LINE_BYTES]) + "…" * (len(line) > LONG_LINE_BYTES) for line in lines)
         return [number_rows(f"{number}- ", text) for number, text in enumerate(texts, first)]
 
     def _line_start(self, line: int) -> int:
-        """Return the start of a line; the starts around a hit are needed several times."""
+        """Return the start of a line, from a cache: the starts around a hit are needed several times."""
         if line not in self._starts:
             self._starts[line] = self.document.start(line)
         return self._starts[line]
 
-    def _hit_text(self, hit: Hit, around: int | None = None) -> str:
-        """Return the line of a hit; of a long one, or with `around`, only the text around the match."""
+    def _hit_text(self, hit: Hit, context_bytes: int | None = None) -> str:
+        """Return the line of a hit; if it is long, or with `context_bytes`, only the text around the match."""
         blob = self.document.blob
-        if around is None and not _is_long(hit):
+        if context_bytes is None and not _is_long(hit):
             assert hit.line_end is not None
             text = clean(blob.read(hit.line_start, hit.line_end)).rstrip("\n")
-            if _is_seen(blob.read(hit.start, hit.end), text):
+            if _is_visible(blob.read(hit.start, hit.end), text):
                 return text
-        match, around = (LONG_LINE_BYTES, AROUND_BYTES) if around is None else (around, around)
-        start = max(hit.line_start, hit.start - around)
-        end = min(hit.end, hit.start + match) + around
+        match_bytes = context_bytes
+        if match_bytes is None or context_bytes is None:
+            match_bytes = LONG_LINE_BYTES
+            context_bytes = CONTEXT_BYTES
+        start = max(hit.line_start, hit.start - context_bytes)
+        end = min(hit.end, hit.start + match_bytes) + context_bytes
         data = blob.read(start, end if hit.line_end is None else min(end, hit.line_end))
         data = data.split(b"\n", 1)[0] if b"\n" not in data[: hit.start - start] else data
         start, data = _cut_row(start, data, hit)
         before = "…" if start > hit.line_start else ""
         text = clean(data)
-        if not _is_seen(blob.read(hit.start, min(hit.end, start + len(data))), text):
+        if not _is_visible(blob.read(hit.start, min(hit.end, start + len(data))), text):
             text = show_controls(data)
         text = text.strip("\ufffd")  # half a character at an edge
         columns = f"columns {hit.start - hit.line_start + 1:,}-{hit.end - hit.line_start:,}"
@@ -324,15 +334,15 @@ class Search(Struct, frozen=True):
 
 
 def _cut_row(start: int, data: bytes, hit: Hit) -> tuple[int, bytes]:
-    """Return the row that a match is in. In a line that was overwritten, the match may be in a frame."""
+    """Return the offset and the bytes of the row of a match; an overwritten line has a row for each frame."""
     begin, end = hit.start - start, min(len(data), hit.end - start)
     first = data.rfind(b"\r", 0, begin) + 1
     last = data.find(b"\r", end)
     return start + first, data[first : last if last >= 0 else len(data)]
 
 
-def _is_seen(match: bytes, text: str) -> bool:
-    """Return whether a match is visible: it may be in a frame, erased by backspaces, or inside an escape code."""
+def _is_visible(match: bytes, text: str) -> bool:
+    """Return whether a text shows a match, which may be in a frame, erased by backspaces, or in an escape code."""
     return match.decode("utf-8", "replace") in text or clean(match) in text
 
 
@@ -341,7 +351,7 @@ def _is_long(hit: Hit) -> bool:
 
 
 def _is_giant(hit: Hit) -> bool:
-    """Return whether a hit is one of several that its line may have."""
+    """Return whether the line of a hit is giant, so that every match in it is a hit."""
     return hit.line_end is None or hit.line_end - hit.line_start > SIZES.giant
 
 
@@ -354,17 +364,17 @@ def _summarize(count: int, total: Count) -> str:
 #: Line start, match start, match end, line end: offsets in the output.
 Place: TypeAlias = tuple[int, int, int, int | None]
 
-#: Characters of which a plain text has none.
+#: Characters with a meaning in a regular expression.
 _SPECIAL = frozenset("\\^$.|?*+()[]{}")
 
 
 class Pattern(Struct, frozen=True):
-    """What to look for: a text, or a regular expression."""
+    """The pattern of a search: a text, or a regular expression."""
 
     source: str
     fixed: bool
     ignore_case: bool
-    text: bytes
+    text: bytes  # empty for a regular expression
     regex: LinePattern | None  # None for a text
 
     def search(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
@@ -391,7 +401,7 @@ _REFUSED = {
     "\\C": "\\C would match a part of a character; use a dot",
     "\\Q": "there is no quoting with \\Q; ask for a fixed search, or escape single characters",
 }
-# A class, an escape, the opening of a group, or any character. The name of the opening or escape is what is refused.
+# A class, an escape, the opening of a group, or any character; `named` may be a key of _REFUSED.
 _TOKEN = re.compile(
     r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\\[0-7]{3}|(?P<named>\\.|\(\?(?:P=|<?[=!]))|(?P<off>\(\?\w*-\w*m)|.",
     re.DOTALL,
@@ -399,7 +409,7 @@ _TOKEN = re.compile(
 
 
 def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False) -> Pattern:
-    """Return the pattern, or a PatternError that says what to write instead. The syntax is Hyperscan's."""
+    """Compile a pattern in the syntax of Hyperscan; a PatternError says what to write instead."""
     name = repr(text if len(text) <= QUOTED_CHARS else text[:QUOTED_CHARS] + "…")
     if not text:
         raise PatternError("An empty pattern would match everywhere; say what to look for.")
@@ -430,11 +440,11 @@ def compile_pattern(text: str, *, fixed: bool = False, ignore_case: bool = False
 
 
 class Sizes(Struct, frozen=True, kw_only=True):
-    """Bytes that are searched together. A chunk fits the processor's cache, and is longer than the others by 3."""
+    """Sizes in bytes for a search; a chunk is at least 3 bytes longer than the others."""
 
-    chunk: int = 1 << 20
-    giant: int = 1 << 16  # a line longer than this gives a hit for every occurrence
-    overlap: int = 1 << 16  # shared by two windows of a line longer than a chunk
+    chunk: int = 1 << 20  # searched at once; more leave the processor's cache
+    giant: int = 1 << 16  # a longer line has a hit for every match
+    overlap: int = 1 << 16  # of two windows of a line longer than a chunk; with more, longer matches are found
 
 
 SIZES = Sizes()
@@ -463,31 +473,34 @@ def scan(
     index: LineIndex | None = None,
     sizes: Sizes = SIZES,
 ) -> Iterator[Hit]:
-    """Yield the hits from `start` on, which is in line `first_line`. An index spares counting lines between hits."""
-    line, position = first_line, start
+    """Yield the hits from `start` on, an offset in line `first_line`; with an index, fewer lines are counted."""
+    line = first_line
+    position = start
     for piece in _split(blob, start, sizes):
         for line_start, begin, end, line_end in _find_in_piece(piece, pattern):
-            # Lines are position only when there is a hit to number: counting takes longer than finding nothing.
+            # Lines are counted only when there is a hit to number: counting takes longer than a search without hits.
             block = min(begin // index.block, len(index.before) - 1) if index else 0
             if index and position < block * index.block:
-                line, position = index.before[block] + 1, block * index.block
+                line = index.before[block] + 1
+                position = block * index.block
             while position < piece.base:
                 upto = min(position + sizes.chunk, piece.base)
-                line, position = line + count_in(blob.read(position, upto), "\n"), upto
+                line += count_in(blob.read(position, upto), "\n")
+                position = upto
             line += count_in(piece.data, "\n", position - piece.base, begin - piece.base)
             position = begin
             yield Hit(line, line_start, begin, end, line_end)
 
 
 class Count(Struct, frozen=True):
-    """How many hits there are, or at least are."""
+    """A number of hits, exact or at least."""
 
     hits: int
     exact: bool = True
 
 
 def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES) -> Count:
-    """Return how many hits there are from `start` on."""
+    """Count the hits from `start` on."""
     hits = occurrences = 0
     for piece in _split(blob, start, sizes):
         if piece.limit is None:
@@ -498,44 +511,47 @@ def count(blob: Blob, pattern: Pattern, *, start: int = 0, sizes: Sizes = SIZES)
 
 
 class _Piece(Struct):
-    """Bytes to search in one go: whole lines, or a window of a giant one."""
+    """Bytes to search at once: whole lines, or a window of a giant line."""
 
     base: int  # where the data begins in the output
     data: bytes
-    at: int  # the part of the data to search
-    stop: int
+    at: int  # the start of the part of the data to search
+    stop: int  # the end of that part
     line_start: int  # of its first line, in the output
-    limit: int | None = None  # of a window: where in the data a match may no longer begin, since it may not be whole
-    line_end: int | None = None  # of a window: of its line, if that is no longer than a chunk
-    reached: int = 0  # of a window: where in the output its last match ended
+    limit: int | None = None  # of a window: a match from here on in the data may not be whole
+    line_end: int | None = None  # of a window: the end of its line, if that is no longer than a chunk
+    match_end: int = 0  # of a window: the end of its last match in the output
 
 
 def _split(blob: Blob, start: int, sizes: Sizes) -> Iterator[_Piece]:
-    """Yield the output from `start` on in pieces that can be searched in one go."""
-    pos, line_start, base, data = start, _line_start(blob, start, sizes), 0, b""
+    """Yield the output from `start` on in pieces that can be searched at once."""
+    pos = start
+    line_start = _line_start(blob, start, sizes)
+    base = 0
+    data = b""
     while pos < blob.size:
-        if base + len(data) < min(blob.size, pos + sizes.giant + 1):  # too little to tell whether the line is giant
-            base = pos - (pos > line_start)  # the byte before tells ^ and \b that no line begins here
+        if base + len(data) < min(blob.size, pos + sizes.giant + 1):  # too little to recognize a giant line
+            base = pos - (pos > line_start)  # with the byte before it, ^ and \b see that no line begins here
             data = blob.read(base, base + sizes.chunk)
             if base + len(data) <= pos:
                 return
         at, end = pos - base, base + len(data)
-        last = end >= blob.size or len(data) < sizes.chunk  # or it was cut short while we read
+        last = end >= blob.size or len(data) < sizes.chunk  # or the file became shorter
         if (stop := _ordinary_end(data, at, line_start - base, sizes, last=last)) > at:
             yield _Piece(base, data, at, stop, line_start)
             pos = line_start = base + stop
         elif (stop := _line_end(data, at, len(data))) < len(data) or last:
             pos = base + stop + 1
             stop -= data[stop - 1 : stop + 1] == b"\r\n"
-            in_sight = base + stop - line_start <= sizes.chunk
-            yield _Piece(base, data, at, stop, line_start, limit=stop, line_end=base + stop if in_sight else None)
+            line_end = base + stop if base + stop - line_start <= sizes.chunk else None
+            yield _Piece(base, data, at, stop, line_start, limit=stop, line_end=line_end)
             line_start = pos
         elif at > 1:
             data = b""  # read again from here on: the line may fit a chunk
         else:
             window = _Piece(base, data, at, len(data), line_start, limit=len(data) - sizes.overlap)
             yield window
-            pos = max(end - sizes.overlap, window.reached)
+            pos = max(end - sizes.overlap, window.match_end)
 
 
 def _line_start(blob: Blob, offset: int, sizes: Sizes) -> int:
@@ -550,14 +566,14 @@ def _line_start(blob: Blob, offset: int, sizes: Sizes) -> int:
 
 
 def _ordinary_end(data: bytes, at: int, line_start: int, sizes: Sizes, *, last: bool) -> int:
-    """Return the end of the lines that are whole and not giant."""
+    """Return the end of the whole lines before a giant one."""
     while (newline := int(rfind(data, "\n", at, max(at, line_start + sizes.giant + 1)))) >= 0:
         at = line_start = newline + 1
     return len(data) if last and len(data) - line_start <= sizes.giant else at
 
 
 def _find_in_piece(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
-    """Yield the hits in a piece: lines that match, or in a window every occurrence."""
+    """Yield the hits in a piece: matching lines, or every match in a window."""
     if piece.limit is not None:
         return _find_in_window(piece, pattern, piece.limit)
     searchable = _is_searchable(piece.data, piece.at, piece.stop, pattern)
@@ -565,7 +581,7 @@ def _find_in_piece(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
 
 
 def _is_searchable(data: bytes, at: int, stop: int, pattern: Pattern) -> bool:
-    """Return whether the bytes can be searched as they are. The dot of a regex stops at broken UTF-8."""
+    """Return whether bytes are plain text, and valid UTF-8 for a regex, whose dot stops at anything else."""
     if find_first_of(data, _BEYOND_ASCII_TEXT) < 0:
         return True
     return is_plain(data) and (pattern.regex is None or "\ufffd" not in data[at:stop].decode(errors="replace"))
@@ -581,8 +597,9 @@ def _find_in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
 
 
 def _find_in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
-    """Yield lines that match as they are shown or as they are stored. Cleaning keeps every newline."""
-    before, data = piece.data[max(0, piece.at - 1) : piece.at], piece.data[piece.at : piece.stop]
+    """Yield lines whose cleaned or raw text matches; cleaning keeps every newline."""
+    before = piece.data[max(0, piece.at - 1) : piece.at]
+    data = piece.data[piece.at : piece.stop]
     raw = data.replace(b"\r\n", b"\n")
     places: dict[int, tuple[int, bytes]] = {}  # by line: the column and the bytes of the match
     views: list[tuple[bytes, list[int] | None]] = [(raw, None)]
@@ -605,7 +622,7 @@ def _find_in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
 
 
 def _shown_rows(raw: bytes) -> tuple[bytes, list[int] | None]:
-    """Return the lines as they are shown, and the line of each row where some lines are shown as several rows."""
+    """Return the cleaned lines as rows, and the number of the line of each row if some lines have several."""
     view = clean(raw)
     if view.count("\n") == raw.count(b"\n"):
         return view.encode(), None
@@ -615,25 +632,28 @@ def _shown_rows(raw: bytes) -> tuple[bytes, list[int] | None]:
 
 
 def _find_in_window(piece: _Piece, pattern: Pattern, limit: int) -> Iterator[Place]:
-    """Yield every occurrence in a window of a giant line."""
+    """Yield every match in a window of a giant line."""
     at = min(piece.at, 1)  # a byte of context
     base = piece.base + piece.at - at
     text = piece.data[piece.at - at : piece.stop]
     spans = _matches(pattern, text, at, len(text), by_line=False)
     if not is_plain(text):
-        most = MAX_HITS + MAX_OCCURRENCES
-        spans = iter(sorted({*islice(spans, most), *islice(_match_without_codes(pattern, text, at), most)}))
+        max_spans = MAX_HITS + MAX_OCCURRENCES
+        clean_spans = _match_without_codes(pattern, text, at)
+        spans = iter(sorted({*islice(spans, max_spans), *islice(clean_spans, max_spans)}))
     for begin, end in spans:
         if base + begin >= piece.base + limit:
             return
-        if base + begin >= piece.reached:
-            piece.reached = base + end
+        if base + begin >= piece.match_end:
+            piece.match_end = base + end
             yield piece.line_start, base + begin, base + end, piece.line_end
 
 
 def _match_without_codes(pattern: Pattern, text: bytes, at: int) -> Iterator[tuple[int, int]]:
-    """Yield matches in the text without escape codes, by their places in the text with them."""
-    view, shown_starts, raw_starts = bytearray(text[:at]), [], []
+    """Yield the matches in a text without its escape codes, by their offsets in the text with them."""
+    view = bytearray(text[:at])
+    shown_starts = []
+    raw_starts = []
     for part in _CODE_AND_TEXT.finditer(text, at):
         visible = clean(part[0]).encode()
         shown_starts.append(len(view))
@@ -649,7 +669,7 @@ def _match_without_codes(pattern: Pattern, text: bytes, at: int) -> Iterator[tup
 
 
 def _matches(pattern: Pattern, text: bytes, start: int, stop: int, *, by_line: bool) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of every match; by line, only of the first in each line."""
+    """Yield the start and the end of every match, or with `by_line` of the first in each line."""
     while span := pattern.search(text, start, stop):
         yield span
         start = _line_end(text, span[1], stop) if by_line else span[1]

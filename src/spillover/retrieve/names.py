@@ -1,16 +1,16 @@
-"""Every way to name an output or a part of it.
+"""Names of outputs and of parts of them: refs, paths, URIs, `last`, ranges.
 
     bash-7f3a9c2e41d05b86           a ref, or the start of one
     /store/bash-7f3a….txt           the path in a notice
     spill://REF                     the URI that docs/format.md defines
     last, last:cargo test           the newest run, of any command or of this one
-    REF#L10-20, REF#bytes=1-400     a range of it, wherever a ref can be read
+    REF#L10-20, REF#bytes=1-400     a range of an output, for reading
     REF#/items/0/name               a value in JSON (RFC 6901)
     last:3, all, REF,REF, a tool    several outputs, for the tools of a model
 
-`last` is the newest run, whatever became of its output: an output that fitted is stored now, so that it can be read
-like any other, and one that could not be stored is an error instead of an older output. Words only choose among the
-runs and records that are there; no part of a name is ever used as a path.
+`last` is the newest run: its output is stored now if it fitted, so that it can be read like any other, and if it could
+not be stored, that is an error, and not an older output. Words only choose among runs and records; no part of a name is
+ever used as a path.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from spillover.store.scopes import ScopedStore
 LAST = "last"
 ALL = "all"
 SCHEME = "spill://"
-#: Outputs that are read or searched together, at most: each of more would get too little room.
+#: Outputs that are read or searched together; of more, each would get too little room.
 MAX_OUTPUTS = 50
-#: Newest outputs that an error names; with more, it is longer.
+#: Outputs that an error names as examples; more make it longer.
 NEWEST_NAMED = 3
-#: Characters of a name and of a command in a note or an error, and of the reason why a bucket could not be asked.
+#: Characters of a name, a command and a reason in a note or an error; more make it longer.
 NAME_CHARS = 30
 COMMAND_CHARS = 60
 REASON_CHARS = 120
-#: Anything younger is "just now", so that two answers in a row are the same.
+#: Units of an age. Anything younger is "just now", so that two answers in a row are the same.
 _AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 class Part(Struct, frozen=True):
-    """The part of an output that stands behind the `#` of its name; at most one field is set."""
+    """The part of an output after the `#` of its name; at most one field is set."""
 
     pointer: str | None = None
     lines: str | None = None
@@ -58,39 +58,39 @@ class Part(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """What a name means."""
+    """The output, and the part of it, that a name means."""
 
     ref: str
     part: Part = Part()
-    note: str = ""  # for `last`: which run that is, and how old
-    away: str = ""  # why only this machine was asked for `last`
+    note: str = ""  # for `last`: the command and the age of that run
+    away: str = ""  # for `last`: the reason why only this machine was searched
 
 
 def resolve(name: str, store: ScopedStore, *, part: Literal["none", "value", "any"] = "none") -> Target:
-    """Return what a name means; `part` says which parts of an output the caller can use.
+    """Return the target of a name; `part` is the kind of part that the caller can use.
 
-    A ref is not looked up: the store completes it when it is opened, and says what is wrong with it.
+    A ref is not looked up: the store completes it when the output is opened, or raises a RefError.
     """
     if not isinstance(name, str):
         return Target(name)
-    ref, own_part = split_part(name)
-    if part == "none" and own_part != Part():
+    ref, target_part = split_part(name)
+    if part == "none" and target_part != Part():
         raise UsageError(
             f"{name[:80]} names a part of an output, which can only be read; leave out what follows the #."
         )
-    if part == "value" and (own_part.lines or own_part.bytes):
+    if part == "value" and (target_part.lines or target_part.bytes):
         raise UsageError(
             f"{name[:80]} names a range, which can only be read; to search or outline the whole output, leave out what "
             "follows the #."
         )
     head, _, words = ref.partition(":")
     if head.strip() == LAST:
-        return replace(_find_last(ref, words, store), part=own_part)
-    return Target(_find_in_path(ref, store) or ref, own_part)
+        return replace(_find_last(ref, words, store), part=target_part)
+    return Target(_find_in_path(ref, store) or ref, target_part)
 
 
 def how_sure(word: str, store: ScopedStore) -> int:
-    """Return how surely a word names an output, by its shape alone: 2 for a ref, a path or a URI, 1 for `last`, 0."""
+    """Return the certainty that a word names an output: 2 for a ref, a path or a URI, 1 for `last`, 0 for the rest."""
     if word[: len(SCHEME)].lower() == SCHEME:
         return 2
     ref, _ = split_part(word)
@@ -100,7 +100,7 @@ def how_sure(word: str, store: ScopedStore) -> int:
 
 
 def _find_in_path(path: str, store: ScopedStore) -> str | None:
-    """Return the ref in a path such as a notice names; None if there is none."""
+    """Return the ref in a path from a notice; None if there is none."""
     if "/" in path or "\\" in path or path.endswith((".txt", ".zst", ".json")):
         return store.find_ref(path) or store.find_ref(path.replace("\\", "/"))
     return None
@@ -112,7 +112,7 @@ _BYTES = re.compile(r"bytes=(\d++)[-:](\d++)", re.ASCII)
 
 
 def split_part(name: str) -> tuple[str, Part]:
-    """Split a name at its `#` into a ref and a part of the output; other words with a `#` stay whole."""
+    """Split a name at its `#` into a ref and a part; a text whose `#` begins no part stays whole."""
     is_uri = name[: len(SCHEME)].lower() == SCHEME
     ref, sign, fragment = name.partition("#")
     if is_uri:
@@ -132,8 +132,8 @@ def split_part(name: str) -> tuple[str, Part]:
     )
 
 
-def find_each(names: Any, store: ScopedStore) -> list[str] | None:
-    """Return the names of several outputs: of a list, `last:3`, a tool's name, `all`. None if it is one output."""
+def expand_names(names: Any, store: ScopedStore) -> list[str] | None:
+    """Expand a list, `last:3`, the name of a tool or `all` to the names of outputs; None for a single output."""
     if isinstance(names, (list, tuple)):
         if not names or not all(isinstance(name, str) for name in names):
             raise UsageError('a list of refs holds names, e.g. ["bash-7f3a9c2e41d05b86", "last"].')
@@ -142,22 +142,22 @@ def find_each(names: Any, store: ScopedStore) -> list[str] | None:
         return None
     name = names.strip()
     if "," in name:
-        return find_each([part.strip() for part in name.split(",") if part.strip()], store)
+        return expand_names([part.strip() for part in name.split(",") if part.strip()], store)
     head, _, count = name.partition(":")
     if name == ALL or (head == LAST and count.isdecimal()):
         newest, _ = store.newest(min(MAX_OUTPUTS, int(count) if count else MAX_OUTPUTS))
         return [record.ref for record in newest]
     if name.startswith(LAST) or "-" in name:
         return None
-    of_tool = [record.ref for record in store.newest()[0] if record.tool == name]
-    return of_tool[:MAX_OUTPUTS] or None
+    refs = [record.ref for record in store.newest()[0] if record.tool == name]
+    return refs[:MAX_OUTPUTS] or None
 
 
 # `last`
 
 
 def matches(run: Record | RunRecord, words: str) -> bool:
-    """Return whether a run is of this command (its words, in order, in any case) or of the tool of this name."""
+    """Return whether words are in a run's command, in order and in any case, or name its tool."""
     words_in_order = words.casefold().split()
     if " ".join(words_in_order) == run.tool.casefold():
         return True
@@ -172,15 +172,12 @@ def matches(run: Record | RunRecord, words: str) -> bool:
 
 
 def is_same_command(run: Record | RunRecord, command: str | None, tool: str) -> bool:
-    """Return whether a run is of exactly this command; where there is none, whether it is a call of this tool."""
+    """Return whether a run is of exactly this command; for None, a call of this tool that has none."""
     return run.command == command if command else run.tool == tool and not run.command
 
 
 def find_before(store: ScopedStore, record: Record) -> str:
-    """Return the ref of the run before an output, of the same command; RefError if there is none.
-
-    It is the same ref if that run printed the same.
-    """
+    """Return the ref of the previous run of the same command, the same ref for the same output; RefError if none."""
     repeats = 0
     for run in store.runs():
         if not is_same_command(run, record.command, record.tool):
@@ -198,7 +195,7 @@ def find_before(store: ScopedStore, record: Record) -> str:
 
 
 def store_run(store: ScopedStore, run: RunRecord) -> str:
-    """Return the ref of a run's output, which is stored now if it fitted then; RefError says why it cannot be read."""
+    """Return the ref of a run's output, and store it if it fitted then; RefError if it cannot be read."""
     if run.ref is not None:
         try:
             return store.get(run.ref).ref
@@ -233,18 +230,18 @@ def store_run(store: ScopedStore, run: RunRecord) -> str:
 
 
 def describe_run(run: Record | RunRecord, now: float, without: str = "") -> str:
-    """Return what was run, how it ended and how long ago; `without` stands for a command that is not known."""
+    """Return the command, the exit code and the age of a run; `without` stands for an unknown command."""
     exit_code = getattr(run, "exit_code", None)
     parts = [
         one_line(run.command, COMMAND_CHARS) if run.command else without,
         "" if exit_code is None else f"exit code {exit_code}",
-        tell_age(now - run.created),
+        format_age(now - run.created),
     ]
     return ", ".join(filter(None, parts))
 
 
-def tell_age(seconds: float) -> str:
-    """Return how long ago something was, in one unit."""
+def format_age(seconds: float) -> str:
+    """Return an age in its largest unit: "3 hours ago"."""
     for size, unit in _AGES:
         if seconds >= size:
             count = int(seconds // size)
@@ -253,7 +250,7 @@ def tell_age(seconds: float) -> str:
 
 
 def _find_last(name: str, words: str, store: ScopedStore) -> Target:
-    """Return the newest run of these words, stored; its note tells which run that is."""
+    """Return the newest run that matches words, stored, with a note about it."""
 
     def is_meant(run: Record | RunRecord) -> bool:
         return matches(run, words) and not is_retrieval(run.tool, run.command)
@@ -273,16 +270,16 @@ def _find_last(name: str, words: str, store: ScopedStore) -> Target:
     if record is None and newest:
         record = next(filter(is_meant, local.newest()[0]), None)
     run = next(filter(is_meant, _list_runs(store)), None)
-    # The bytes of a run may have come again since, by way of a pipe: then the run still says more of them.
+    # The same bytes may have been stored again since, from a pipe: the run says more about them.
     if run is not None and (record is None or record.created <= run.created or record.ref == run.ref):
         ref = _store_newest(store, run, record, now)
-        described = describe_run(run, now)
+        description = describe_run(run, now)
     elif record is not None:
         ref = record.ref
-        described = describe_run(record, now)
+        description = describe_run(record, now)
     else:
         raise away or _no_run(words, newest)
-    note = f"{one_line(name, NAME_CHARS)} is {ref}: {described}."
+    note = f"{one_line(name, NAME_CHARS)} is {ref}: {description}."
     if away is None:
         return Target(ref, note=f"[{note}]")
     reason = shorten_reason(str(away), REASON_CHARS)
@@ -296,8 +293,8 @@ def _list_runs(store: ScopedStore) -> Iterator[RunRecord]:
 
 
 def _store_newest(store: ScopedStore, run: RunRecord, record: Record | None, now: float) -> str:
-    """Store the output of the newest run; an error names the newest output that can be read instead."""
-    older = "" if record is None else f"{record.ref} ({tell_age(now - record.created)})"
+    """Store the output of the newest run and return its ref; an error names the newest readable output."""
+    older = "" if record is None else f"{record.ref} ({format_age(now - record.created)})"
     try:
         return store_run(store, run)
     except RefError as error:
@@ -343,10 +340,11 @@ _ENDS = re.compile(r"[-:\u2013]")
 _PAIR = re.compile(r"(\d+),(\d+)", re.ASCII)
 _THOUSANDS = re.compile(r"-?(?:\d{1,3}(?:[,_]\d{3})+|\d+)", re.ASCII)
 _HOW = "write 120:180, 120:+50 (50 lines from 120 on), -50: (the last 50) or 120"
+#: Digits of a number in a range; every size has fewer.
 MAX_DIGITS = 19
-#: Characters of a wrong value that an error repeats.
+#: Characters of a wrong value in an error; more make it longer.
 QUOTED_CHARS = 40
-#: The names models give to the ends of a range.
+#: Names that models use for the ends of a range.
 _END_NAMES = (("start", "end"), ("first", "last"), ("from", "to"), ("begin", "end"))
 
 
@@ -354,7 +352,7 @@ def parse_range(value: Any, total: int, unit: str = "lines") -> tuple[int, int]:
     """Return the first and the last of a range, inside 1 to `total`; last < first if nothing is in it.
 
     Both ends count from 1 and are included. A range is text, a number, a list of both ends, or an object with them.
-    UsageError says how to write what was meant.
+    A UsageError shows how to write a range.
     """
     try:
         text = (_join_ends(value) or "").strip().lower()
@@ -390,7 +388,7 @@ def parse_range(value: Any, total: int, unit: str = "lines") -> tuple[int, int]:
 
 
 def _join_ends(value: Any) -> str | None:
-    """Return a range as text, with a colon between first and last; None if it is none."""
+    """Return a range as text, with a colon between its ends; None for any other value."""
     if isinstance(value, str):
         if not value.strip().startswith(("[", "{")):
             return value
@@ -428,8 +426,8 @@ def _how(unit: str) -> str:
 
 
 def quote(value: Any) -> str:
-    """Return a value as an error repeats it."""
+    """Return the beginning of a value for an error."""
     try:
         return repr(one_line(str(spell_int(value) if isinstance(value, int) else value), QUOTED_CHARS))
-    except Exception:  # noqa: BLE001  an object of the caller's, or one that contains itself
+    except Exception:  # noqa: BLE001  an object may raise anything, or contain itself
         return f"a {type(value).__name__}"

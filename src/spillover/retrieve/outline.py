@@ -1,4 +1,4 @@
-"""Going back by map: what an output is, its parts, where failures cluster, what repeats, and where to read next."""
+"""Outline a stored output: its format, its parts, clusters of failures, repeated lines, and where to read next."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spillover.notice.hints import next_call
 from spillover.notice.wording import lines_of, one_line, stored_part
 from spillover.result import Clip
 from spillover.retrieve.names import resolve
-from spillover.retrieve.read import answer, answer_from, fill, tell_range
+from spillover.retrieve.read import answer, answer_from, fill, format_range
 from spillover.settings.settings import Call
 from spillover.store.record import Record
 from spillover.tokens import scale
@@ -28,10 +28,10 @@ from spillover.tokens import scale
 TIMES = "\N{MULTIPLICATION SIGN}"
 #: The kinds that list parts of their own; a log lists its sections.
 OUTLINES = {"json": value.outline, "csv": table.outline, "tsv": table.outline, "diff": diff.outline}
-#: Characters that are shown of a line, and of a command.
+#: Characters of a line and of a command; with more, fewer rows fit.
 LINE_CHARS = 100
 COMMAND_CHARS = 80
-#: Rows of each list, at most, and its share of the room when there is little.
+#: Rows of each list; with more, the outline of a large output is longer.
 MAX_ROWS = {
     "Streams": 4,
     "Keys": 30,
@@ -42,16 +42,18 @@ MAX_ROWS = {
     "Warnings": 8,
     "Most frequent": 12,
 }
+#: Rows that a list gets for one of the others when there is little room; with more, the others get fewer.
 WEIGHTS = {"Failures": 3, "Sections": 2, "Keys": 2, "Streams": 2}
 #: Lists whose rows name no line of the output.
 WITHOUT_LINES = ("Streams", "Keys", "Items")
-#: Ranges of a stream that are named.
+#: Ranges of a stream in its row; more make the row longer.
 MAX_RANGES = 4
-#: Lines before the first failure where reading begins, and lines, or bytes, that are proposed.
+#: Lines before the first failure where the proposed call begins; with more, less of the failure follows.
 LINES_BEFORE = 10
+#: Lines, or bytes, of the proposed call; with more, its answer is longer.
 PAGE_LINES = 50
 PAGE_BYTES = 4_000
-#: Bytes of each end that are counted to estimate the tokens of the whole, as for a notice.
+#: Bytes sampled from each end to estimate the token count; more take longer to count.
 SAMPLE_BYTES = 1 << 14
 
 #: The same sign four times or more.
@@ -72,17 +74,17 @@ class _Row(Struct, frozen=True):
     """One line of the outline."""
 
     text: str
-    line: int = 0  # the line of the output that it shows, 0 for none
-    place: int = 0  # rows stand in this order; at the same place, as they are ranked
+    line: int = 0  # the line of the output in the row; 0 for none
+    place: int = 0  # the order of rows; rows of one place stay in order of rank
 
 
 class _List(Struct, frozen=True):
-    """Rows under a title, the most telling first."""
+    """Rows under a title, the most important first."""
 
     name: str
     rows: Sequence[_Row]
-    facts: str = ""  # behind the name
-    total: int = 0  # how many there are, where not all are rows
+    facts: str = ""  # after the name
+    total: int = 0  # the number of items, if not all are rows
 
     def text(self, count: int) -> str:
         """Return the title with the first of the rows."""
@@ -155,7 +157,7 @@ class Outline(Struct, frozen=True):
         if contents is not None:
             yield _list_parts(contents)
         if scan is None:
-            return  # of a diff, too: the failures in it are text that was changed
+            return  # in a diff, words for failure are part of the changed text
         yield _list_families("Failures", scan.failures)
         yield _list_families("Warnings", scan.warnings)
         failures = {family.first for families in (scan.failures, scan.warnings) for family in families.ranked()}
@@ -185,7 +187,7 @@ class Outline(Struct, frozen=True):
         number = self.document.number
         lines = [(number(start), number(max(start, end - 1))) for start, end in ranges[:MAX_RANGES]]
         if len(lines) == 1:
-            return tell_range("line", *lines[0])
+            return format_range("line", *lines[0])
         spans = [f"{first:,}" if first == last else f"{first:,}-{last:,}" for first, last in lines]
         more = f" and {len(ranges) - MAX_RANGES:,} more places" if len(ranges) > MAX_RANGES else ""
         return f"lines {', '.join(spans)}{more}"
@@ -217,7 +219,7 @@ def _part_row(part: Part, name: str) -> _Row:
     title = _shorten(_RULE.sub(r"\1\1\1", part.title)) or "before the first"
     failures = "" if not part.failures else " (1 failure)" if part.failures == 1 else f" ({part.failures:,} failures)"
     line = part.first_line if part.title and name not in WITHOUT_LINES else 0
-    return _Row(f"{tell_range('line', part.first_line, part.last_line)}: {title}{failures}", line, part.first_line)
+    return _Row(f"{format_range('line', part.first_line, part.last_line)}: {title}{failures}", line, part.first_line)
 
 
 def _list_families(name: str, families: Families) -> _List:
@@ -230,13 +232,13 @@ def _family_rows(families: Sequence[Family], *, in_all: bool = True) -> list[_Ro
     rows = []
     for family in families:
         least = "" if family.exact and in_all else "at least "
-        lines = tell_range("line", family.first, family.last)
+        lines = format_range("line", family.first, family.last)
         rows.append(_Row(f"{least}{family.count:,} {TIMES} {lines}: {_shorten(flatten(family.line))}", family.first))
     return rows
 
 
 def _take_turns(lists: Sequence[_List]) -> list[int]:
-    """Return which list gets room for its next row, in order: they take turns, by weight."""
+    """Return the number of the list for each row, in the order in which rows get room: in turns, by weight."""
     turns = []
     for nth, listing in enumerate(lists):
         weight = WEIGHTS.get(listing.name, 1)

@@ -1,6 +1,6 @@
-"""Going back by place: lines, bytes, columns within a line, or a JSON value.
+"""Read a part of a stored output: lines, bytes, columns of a line, or a JSON value.
 
-Each answer fits, and ends with the call that goes on.
+Every answer fits the limits, and ends with the call that goes on.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from spillover.settings.settings import Call
 from spillover.source.blob import Blob, MemoryBlob, Meter
 from spillover.store.record import Record
 
-#: Lines, or bytes, that are proposed next when the reader did not say how many it wants.
+#: Lines or columns to read next if the reader has not named a number; with more, an answer is cut more often.
 PAGE = 2_000
-#: A JSON value is looked up in no larger output: all of it is in memory then.
+#: Bytes of an output in which a JSON value is looked up; more take more memory, since all of it is read.
 MAX_JSON_BYTES = 64 << 20
 
 
@@ -46,7 +46,7 @@ def read(
     columns: str | None = None,
     pointer: str | None = None,
 ) -> Clip:
-    """Read a part of a stored output; with a pointer, of one value in it."""
+    """Read a part of a stored output, or of the JSON value in it that a pointer names."""
     target = resolve(ref, call.settings.outputs, part="any")
     if pointer is not None:
         if not isinstance(pointer, str) or not pointer.startswith("/"):
@@ -72,7 +72,7 @@ def read(
 def answer_from(
     call: Call, target: Target, operation: Operation, make: Callable[[Call, Record, Document], Clip]
 ) -> Clip:
-    """Open an output, answer from it, and record the retrieval; for `last`, with a line above it that names the run."""
+    """Open an output, answer a call from it, and record the retrieval; the answer for `last` begins with a note."""
     start = time.monotonic()
     call = call.within_budget()
     record, document = open_output(call, target.ref)
@@ -82,7 +82,7 @@ def answer_from(
             record, document = _open_value(record, document, target.part.pointer)
         note = target.note and f"{target.note}\n"
         rest = call.limits.without(note, call.settings.count) if note else None
-        if rest is None:  # no note, or no room for more than the answer itself
+        if rest is None:  # no note, or no room for it
             clip = make(call, record, document)
         else:
             clip = make(replace(call, limits=rest), record, document)
@@ -104,7 +104,7 @@ def answer(
     size: int,
     whole: bool,
 ) -> Clip:
-    """Return an answer that fits; `whole`: it is all that it could be, and nothing more of it is in the store."""
+    """Return the Clip of an answer; `whole` says that the store has no more of it."""
     text = trim(text, call)
     call.spend(text)
     lines = sum(last - first + 1 for first, last in ranges)
@@ -112,7 +112,7 @@ def answer(
         text,
         "whole" if whole else "stored",
         ref=record.ref,
-        path=call.settings.store.where(record.ref.partition("#")[0]),  # a value in it has no file of its own
+        path=call.settings.store.where(record.ref.partition("#")[0]),  # a JSON value has no file of its own
         _total=Size(document.lines, document.size),
         _shown=Size(lines, size, len(text), call.settings.count(text)),
         _ranges=ranges,
@@ -121,12 +121,12 @@ def answer(
 
 
 def fill(text: str, call: Call) -> float:
-    """Return how full the limits are with an answer."""
+    """Return the share of the limits that an answer fills."""
     return call.limits.fill(text, call.settings.count)
 
 
 def number_rows(number: str, text: str) -> str:
-    """Put the number before a line; if it is shown as several rows, before each."""
+    """Put a line's number before each of its rows."""
     return number + text.replace("\n", f"\n{number}")
 
 
@@ -141,13 +141,13 @@ def open_output(call: Call, ref: str) -> tuple[Record, Document]:
 
 
 def _open_document(call: Call, record: Record, blob: Blob) -> Document:
-    """Return the bytes with their lines, if they are as the record says."""
+    """Return the document of a record and its bytes; StoreError if they contradict each other."""
     blob = cover_blob(call.settings, blob)
     if not record.index.before or record.index.block < 1:
         raise StoreError(f"The record of {record.ref} is damaged: it has no line index.")
-    checked = getattr(blob, "newlines", None)  # known to a store that checks its bytes, where each read is a request
-    if checked is not None and blob.size == record.bytes:
-        return Document(blob, record.index, record.lines, checked, guard=notice_guard(call.settings))
+    newlines = getattr(blob, "newlines", None)  # from a bucket, where each read is a request, and is checked
+    if newlines is not None and blob.size == record.bytes:
+        return Document(blob, record.index, record.lines, newlines, guard=notice_guard(call.settings))
     newlines = record.lines - (blob.size > 0 and blob.read(blob.size - 1, blob.size) != b"\n")
     document = Document(blob, record.index, record.lines, newlines, guard=notice_guard(call.settings))
     if blob.size != record.bytes or (blob.size and document.number(blob.size - 1) != record.lines):
@@ -161,7 +161,7 @@ def _open_document(call: Call, record: Record, blob: Blob) -> Document:
 class _Line(Struct, frozen=True):
     number: int
     text: str
-    frames: int  # overwritten frames that are left out of it
+    frames: int  # overwritten frames that the text leaves out
 
 
 class Reader(Struct, frozen=True):
@@ -172,7 +172,7 @@ class Reader(Struct, frozen=True):
     call: Call
 
     def read_lines(self, lines: str | int | None) -> Clip:
-        """Return lines with their numbers, cleaned as the model saw them."""
+        """Return cleaned lines with their numbers."""
         total = self.document.lines
         first, last = (1, min(total, PAGE)) if lines is None else parse_range(lines, total)
         if last < first:
@@ -187,7 +187,7 @@ class Reader(Struct, frozen=True):
         return self._clip(self._page(rows[:count], first, last), (first, upto), size, whole=whole)
 
     def read_columns(self, columns: str, line: int | str | None) -> Clip:
-        """Return a part of one line; columns count bytes: in a line of a gigabyte any place is one step away."""
+        """Return a part of one line; columns are bytes, so that any part of a huge line is found at once."""
         first, last = parse_range(line if line is not None else 1, self.document.lines)
         if last < first:
             return self._answer_beyond_end("line", first, self.document.lines)
@@ -200,7 +200,7 @@ class Reader(Struct, frozen=True):
         return self._answer_columns(first, left, right)
 
     def read_bytes(self, range_: str) -> Clip:
-        """Return bytes as they are, with control characters made visible."""
+        """Return raw bytes with visible control characters."""
         size = self.document.size
         first, last = parse_range(range_, size, "bytes")
         if last < first:
@@ -209,10 +209,10 @@ class Reader(Struct, frozen=True):
 
         def text(count: int) -> str:
             upto = start + len(_whole_chars(data, count))
-            lines = tell_range("line", self.document.number(start), self.document.number(max(start, upto - 1)))
-            facts = f"{tell_range('Byte', start + 1, upto)} of {size:,}, {lines}."
-            shown = self._guard(show_controls(_whole_chars(data, count)))
-            return f"{shown}\n[{facts} {self._next_bytes(start, upto, last)}]"
+            lines = format_range("line", self.document.number(start), self.document.number(max(start, upto - 1)))
+            facts = f"{format_range('Byte', start + 1, upto)} of {size:,}, {lines}."
+            body = self._guard(show_controls(_whole_chars(data, count)))
+            return f"{body}\n[{facts} {self._next_bytes(start, upto, last)}]"
 
         count = largest(len(data), lambda count: fill(text(count), self.call))
         upto = start + len(_whole_chars(data, count))
@@ -220,27 +220,27 @@ class Reader(Struct, frozen=True):
         return self._clip(text(count), numbers, upto - start, whole=upto >= last)
 
     def _guard(self, text: str) -> str:
-        """Mark what reads like a notice. Where a number stands before every line, no line does."""
+        """Mark lines that imitate a notice; answers with line numbers do not need it."""
         return text if self.document.guard is None else self.document.guard(text)
 
     def _rows(self, first: int, last: int) -> list[_Line]:
-        """Return cleaned lines from `first` on: as many as could fit, and the one behind them."""
+        """Return cleaned lines from `first` on, as many as could fit and one more."""
         start = self.document.start(first)
         end = self.document.start(last + 1)
         data = self.document.blob.read(start, min(end, start + self.call.reach))
         raw = data.removesuffix(b"\n").split(b"\n")
         if len(data) < end - start:
-            raw.pop()  # it is not all there, and what is left of an overwritten line would look like another one
+            raw.pop()  # incomplete: the rest of an overwritten line would look like another line
         return [_Line(number, *clean_and_count(line)) for number, line in enumerate(raw, first)]
 
     def _page(self, rows: list[_Line], first: int, last: int) -> str:
         body = "".join(f"{number_rows(f'{row.number}: ', row.text)}\n" for row in rows)
         upto = first + len(rows) - 1
-        facts = f"{tell_range('Line', first, upto)} of {self.document.lines:,}.{self._describe_folded(rows)}"
+        facts = f"{format_range('Line', first, upto)} of {self.document.lines:,}.{self._describe_folded(rows)}"
         return f"{body}[{facts} {self._next_lines(first, upto, last)}]"
 
     def _describe_folded(self, rows: list[_Line]) -> str:
-        """Return the words for frames that are left out: how many, and the call that shows the first of them."""
+        """Return a sentence about the frames that are left out, with the call that shows the first of them."""
         frames = sum(row.frames for row in rows)
         if not frames:
             return ""
@@ -263,13 +263,15 @@ class Reader(Struct, frozen=True):
         return self._clip(text(count), (line, line), size, whole=begin + size >= last and right is not None)
 
     def _line_bounds(self, line: int) -> tuple[int, int]:
-        """Return the start and the end of a line, without its line end."""
-        start, end = self.document.start(line), self.document.start(line + 1)
+        """Return the start and the end of a line, without its newline."""
+        start = self.document.start(line)
+        end = self.document.start(line + 1)
         return start, end - (end > start and self.document.blob.read(end - 1, end) == b"\n")
 
     def _read_chars(self, start: int, end: int) -> tuple[int, bytes]:
-        """Return bytes from `start` on, as many as could fit, with the whole of the characters at both edges."""
-        low, end = max(0, start - 3), min(end, start + self.call.reach)
+        """Return as many bytes from `start` on as could fit, with whole characters at both edges."""
+        low = max(0, start - 3)
+        end = min(end, start + self.call.reach)
         data = self.document.blob.read(low, end + 3)
         begin, _ = _char_bounds(data, start - low)
         _, stop = _char_bounds(data, end - low)
@@ -279,7 +281,7 @@ class Reader(Struct, frozen=True):
         total = self.document.lines
         if upto >= total:
             return self._end_words()
-        # What is left of the range, or as many lines again.
+        # The rest of the range, or as many lines again.
         count = last - upto if last > upto else max(1, last - first + 1)
         return next_call(self.call.settings.hints, "lines", self.record.ref, upto + 1, min(total, upto + count))
 
@@ -306,7 +308,7 @@ class Reader(Struct, frozen=True):
         return f"The stored part ends here: {size}; {self.record.partial}."
 
     def _answer_beyond_end(self, unit: str, first: int, total: int) -> Clip:
-        """Return the answer for a place behind the last one: how many there are, and what can be read."""
+        """Return the answer to a range behind the end: the size of the output, and a call that can be answered."""
         count = lines_of(total) if unit == "line" else f"{total:,} {unit}s"
         words = [f"No {unit} {first:,}: {self.record.ref} has {count}{' stored' if self.record.partial else ''}."]
         if self.record.partial or not total:
@@ -321,7 +323,7 @@ class Reader(Struct, frozen=True):
 
 
 def _char_bounds(data: bytes, at: int) -> tuple[int, int]:
-    """Return the start and the end of the character around `at`; `at` twice if it is between two, or in junk."""
+    """Return the bounds of the character around `at`; `at` twice between characters and in invalid UTF-8."""
     for start in range(at - 1, max(-1, at - 4), -1):
         if data[start] >= 0xC0:
             end = start + 2 + (data[start] >= 0xE0) + (data[start] >= 0xF0)
@@ -332,13 +334,13 @@ def _char_bounds(data: bytes, at: int) -> tuple[int, int]:
     return at, at
 
 
-def tell_range(unit: str, first: int, last: int) -> str:
+def format_range(unit: str, first: int, last: int) -> str:
     """Return a range in words: "line 7", "bytes 1-4,000"."""
     return f"{unit} {first:,}" if first == last else f"{unit}s {first:,}-{last:,}"
 
 
 def _whole_chars(data: bytes, count: int) -> bytes:
-    """Return the first `count` bytes without half a character at their end."""
+    """Return the first `count` bytes, shortened to whole characters."""
     for back in range(min(4, count)):
         if count - back >= len(data) or not 0x80 <= data[count - back] < 0xC0:
             return data[: count - back] if count - back > 0 else data[:count]
@@ -346,7 +348,7 @@ def _whole_chars(data: bytes, count: int) -> bytes:
 
 
 def _open_value(record: Record, document: Document, pointer: str) -> tuple[Record, Document]:
-    """Return the value that a pointer names as an output of its own: a string decoded, anything else as JSON."""
+    """Return the value of a pointer as an output of its own: a string decoded, any other value as JSON."""
     if document.size > MAX_JSON_BYTES:
         raise UsageError(
             f"{record.ref} has {document.size:,} bytes; a pointer works up to {MAX_JSON_BYTES:,}. "
@@ -356,8 +358,8 @@ def _open_value(record: Record, document: Document, pointer: str) -> tuple[Recor
     try:
         literal = _find_json(data, pointer, record.ref)
     except UsageError:
-        spelled = spell_repr(data)  # a Python repr, perhaps
-        place = None if spelled is None else find_pointed(spelled, pointer)
+        json_data = spell_repr(data)  # a Python repr, perhaps
+        place = None if json_data is None else find_pointed(json_data, pointer)
         if place is None:
             raise
         literal = data[place[0] : place[1]]
@@ -382,7 +384,7 @@ def _open_value(record: Record, document: Document, pointer: str) -> tuple[Recor
 
 
 def _find_json(data: bytes, pointer: str, ref: str) -> bytes:
-    """Return the JSON that a pointer names; UsageError says what is there instead."""
+    """Return the JSON of the value of a pointer; a UsageError lists the keys or items there are."""
     path = pointer.split("/")[1:]
     try:
         value = msgspec.json.decode(data, type=msgspec.Raw)
@@ -394,6 +396,7 @@ def _find_json(data: bytes, pointer: str, ref: str) -> bytes:
 
 
 def _step(value: Any, word: str, place: str) -> Any:
+    """Return a member or an item of a JSON value; `place` is its pointer in an error."""
     first = bytes(memoryview(value)[:1])
     if first == b"{":
         members = msgspec.json.decode(value, type=dict[str, msgspec.Raw])
@@ -410,7 +413,7 @@ def _step(value: Any, word: str, place: str) -> Any:
 
 
 def _decode(literal: bytes) -> bytes:
-    """Return the text of a string, of JSON or of a Python repr; anything else unchanged."""
+    """Return the text of a string in JSON or a Python repr; any other value unchanged."""
     if literal[:1] == b'"':
         return read_string(literal, 1, len(literal) - 1).data
     if literal[:1] == b"'":

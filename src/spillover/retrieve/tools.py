@@ -1,4 +1,4 @@
-"""Going back, for a model: typed functions, their schemas, and calls by name. Errors are answered in words, too."""
+"""Retrieval tools for a model: typed functions, their schemas, and calls by name. An error is an answer, too."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from spillover.notice.hints import TOOLS, Hint
 from spillover.notice.wording import lines_of, one_line
 from spillover.result import Answer, Clip
 from spillover.retrieve.grep import grep
-from spillover.retrieve.names import find_each, matches, quote
+from spillover.retrieve.names import expand_names, matches, quote
 from spillover.retrieve.read import fill, read
 from spillover.settings.limits import spell_int
 from spillover.settings.settings import Call
 from spillover.store.record import Record
 
-#: Characters of an error, at most; fewer where limits are smaller.
+#: Characters of an error, within the limits; more explain more, at a cost in tokens.
 ERROR_CHARS = 400
-#: A call of each tool, which an error shows as an example.
+#: An example of a call of each tool, for errors.
 CALLS = {
     "read_output": '(ref="last", lines="120:180")',
     "grep_output": '(ref="last", pattern="ERROR|FAILED", context=2)',
     "outline_output": '(ref="last")',
     "list_outputs": '(tool="bash")',
 }
-#: The tool that does each.
+#: The tool of each operation.
 TOOL_OF = {
     "read": "read_output",
     "diff": "read_output",
@@ -44,21 +44,21 @@ TOOL_OF = {
     "outline": "outline_output",
     "list": "list_outputs",
 }
-#: What models write for the run before an output.
+#: Words that models use for the run before an output.
 BEFORE = ("before", "previous", "last")
 
 
 def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) -> list[Callable[..., str]]:
-    """Return the functions, bound to this call; an answer that goes on names these very functions.
+    """Return the tools as functions with the settings of a call; their answers name each other.
 
-    `hint` has other names for them; `failed` is called with the words for an error.
+    `hint` has other names for them; `failed` is called with the words of an error.
     """
     call = call.with_settings(hints=hint)
     prefix = (hint.search or "").partition("grep_output")[0]
 
-    def answer(operation: Operation, ask: Callable[[], str]) -> str:
+    def answer(operation: Operation, retrieve: Callable[[], str]) -> str:
         try:
-            return ask()
+            return retrieve()
         except SpilloverError as error:
             words = cover_text(call.settings, word_for_models(error, prefix, tool=TOOL_OF[operation]))
             words = trim(f"[{one_line(words, ERROR_CHARS)}]", call)
@@ -83,7 +83,7 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
             since: An earlier output, or "before": only what changed since.
         """
 
-        def ask() -> str:
+        def retrieve() -> str:
             names = _read_names(ref)
             if since:
                 return _diff(call, names, _read_name(read_value("since", since, "string")))
@@ -91,7 +91,7 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
             part = {name: value for name, value in ranges.items() if value not in (None, "")}
             return _answer_each(call, "read", names, lambda call, ref: read(call, ref, **part))
 
-        return answer("diff" if since else "read", ask)
+        return answer("diff" if since else "read", retrieve)
 
     def grep_output(
         ref: str | list[str],
@@ -112,7 +112,7 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
             start: The line to search from.
         """
 
-        def ask() -> str:
+        def retrieve() -> str:
             options: dict[str, Any] = {
                 "context": read_value("context", context, "integer"),
                 "ignore_case": read_value("ignore_case", ignore_case, "boolean"),
@@ -123,7 +123,7 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
             names = _read_names(ref)
             return _answer_each(call, "grep", names, lambda call, ref: grep(call, ref, text, **options))
 
-        return answer("grep", ask)
+        return answer("grep", retrieve)
 
     def outline_output(ref: str) -> str:
         """Get a map of a stored tool output: sections, where failures cluster, what repeats, where to read next.
@@ -132,12 +132,12 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
             ref: As for read_output.
         """
 
-        def ask() -> str:
+        def retrieve() -> str:
             from spillover.retrieve.outline import outline
 
             return outline(call, _read_name(ref)).text
 
-        return answer("outline", ask)
+        return answer("outline", retrieve)
 
     def list_outputs(tool: str | None = None, query: str | None = None) -> str:
         """List the stored tool outputs, newest first.
@@ -147,32 +147,32 @@ def tools(call: Call, hint: Hint = TOOLS, failed: Callable[[str], str] = str) ->
             query: Only outputs of commands with these words, e.g. "cargo test".
         """
 
-        def ask() -> str:
+        def retrieve() -> str:
             name = None if tool is None else read_value("tool", tool, "string")
             words = "" if query is None else read_value("query", query, "string")
             text = _list(call, tool=name, query=words)
             record_retrieval(call, "list", text, clip=Clip(text, _count=call.settings.count))
             return text
 
-        return answer("list", ask)
+        return answer("list", retrieve)
 
     return [read_output, grep_output, outline_output, list_outputs]
 
 
 def _diff(call: Call, ref: Any, since: str) -> str:
-    """Return what changed since an earlier output, or since the run before it of the same command."""
+    """Return the changes since an earlier output, or since the previous run of the same command."""
     from spillover.retrieve.diff import diff
 
-    if not isinstance(ref, str) or find_each(ref, call.settings.outputs) is not None:
+    if not isinstance(ref, str) or expand_names(ref, call.settings.outputs) is not None:
         raise UsageError("since compares one output with an earlier one; name one ref.")
     return diff(call, ref, None if since.strip() in BEFORE else since).text
 
 
-def _answer_each(call: Call, operation: Operation, names: Any, ask: Callable[[Call, str], Clip]) -> str:
-    """Return the answer for one output, or for several, each under its name, in equal parts of the limits."""
-    refs = find_each(names, call.settings.outputs)
+def _answer_each(call: Call, operation: Operation, names: Any, retrieve: Callable[[Call, str], Clip]) -> str:
+    """Answer for one output, or for several of them, each under its name and in an equal part of the limits."""
+    refs = expand_names(names, call.settings.outputs)
     if refs is None:
-        return ask(call, names).text
+        return retrieve(call, names).text
     if not refs:
         raise RefError("Nothing is stored here yet.")
     share = replace(call, limits=call.limits.share(0.9 / len(refs)), trigger=None)
@@ -180,7 +180,7 @@ def _answer_each(call: Call, operation: Operation, names: Any, ask: Callable[[Ca
     with together():
         for ref in refs:
             try:
-                text = ask(share, ref).text
+                text = retrieve(share, ref).text
             except UsageError:
                 if len(refs) <= 2:
                     raise
@@ -195,7 +195,7 @@ def _answer_each(call: Call, operation: Operation, names: Any, ask: Callable[[Ca
 
 
 def _list(call: Call, *, tool: str | None = None, query: str = "") -> str:
-    """Return what is stored, newest first, a line each; as many as fit, and how many there are."""
+    """List as many stored outputs as fit, newest first, and their number."""
     call = call.within_budget()
     records, total = call.settings.outputs.newest()
     rows = [_row(record) for record in records if tool in (None, record.tool) and matches(record, query)]
@@ -220,7 +220,7 @@ def _row(record: Record) -> str:
 # The schemas
 
 RANGE = "str | int | list[int] | None"
-#: The types our tools have, as JSON has them. A range may be a list, too, which the schema does not say.
+#: The JSON type of each annotation of our tools. A range may be a list, too, which the schema does not say.
 TYPES = {
     "str": "string",
     "str | None": "string",
@@ -230,7 +230,7 @@ TYPES = {
     "int": "integer",
     "bool": "boolean",
 }
-#: Name, description and schema of a tool, as an API wants to have them.
+#: The function that puts the name, the description and the schema of a tool into the shape of each API.
 STYLES: dict[str, Callable[[str, str, dict[str, Any]], dict[str, Any]]] = {
     "openai": lambda name, about, schema: {
         "type": "function",
@@ -241,14 +241,14 @@ STYLES: dict[str, Callable[[str, str, dict[str, Any]], dict[str, Any]]] = {
         "name": name,
         "description": about,
         "parameters": schema,
-        "strict": False,  # a strict one may leave nothing out
+        "strict": False,  # a strict schema has no optional arguments
     },
     "anthropic": lambda name, about, schema: {"name": name, "description": about, "input_schema": schema},
 }
 
 
 def tool_specs(functions: Sequence[Callable[..., str]], style: str) -> list[dict[str, Any]]:
-    """Return the tools as a request to a model lists them."""
+    """Return the tools in the shape of a request to a model."""
     if style not in STYLES:
         raise UsageError(f"style={style!r} is unknown; use {', '.join(STYLES)}.")
     return [STYLES[style](tool.__name__, about(tool), schema(tool)) for tool in functions]
@@ -279,11 +279,11 @@ def schema(tool: Callable[..., str]) -> dict[str, Any]:
 
 
 class _Refused(Exception):  # noqa: N818  it carries an answer
-    """A call that could not be answered, with the words for the model."""
+    """The words of an error, on their way out of a tool."""
 
 
 def dispatch(call: Call, name: str, arguments: Mapping[str, Any] | str | None) -> Answer:
-    """Answer a model's call of one of the tools by its name, a wrong call with words that fit."""
+    """Answer a model's call of a tool by its name; a wrong call gets an explanation within the limits."""
 
     def refuse(words: str) -> str:
         raise _Refused(words)
@@ -295,7 +295,7 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any] | str | None) -
         return Answer(str(refused), is_error=True)
     except SpilloverError as error:
         words = str(error)
-    except Exception as error:  # noqa: BLE001  a loop must not end because of an odd call of its model
+    except Exception as error:  # noqa: BLE001  an agent's loop must not end because of an odd call of its model
         words = f"{name} failed: {type(error).__name__}: {error}"
     words = trim(f"[{one_line(cover_text(call.settings, words), ERROR_CHARS)}]", call)
     record_retrieval(call, operation_of(name), words)
@@ -303,7 +303,7 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any] | str | None) -
 
 
 def operation_of(name: str) -> Operation:
-    """Return the operation of a tool, in the word that the journal has for it."""
+    """Return the operation of a tool in the journal; "read" for an unknown tool."""
     for word in RETRIEVALS:
         if word in str(name):
             return word  # type: ignore[return-value]
@@ -318,7 +318,7 @@ def _find_tool(functions: Sequence[Callable[..., str]], name: str) -> Callable[.
 
 
 def _read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
-    """Return arguments as models send them, an object, the JSON of one, or nothing, as an object."""
+    """Return the arguments of a model as a mapping; models send an object, its JSON, or nothing."""
     if isinstance(arguments, (str, bytes)):
         try:
             arguments = json.loads(arguments or "{}")
@@ -334,36 +334,37 @@ def _read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, A
 
 
 def check_arguments(schema: dict[str, Any], arguments: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the arguments of a tool by the names that it knows. An error has an example in it.
+    """Return the arguments of a call without empty ones; a UsageError has an example in it.
 
-    An argument that is null is left out, and so is an empty text for an optional one: some models send every argument.
+    Empty are null, and for an optional argument an empty text: some models send every argument.
     """
-    properties, required = schema["properties"], schema["required"]
+    properties = schema["properties"]
+    required = schema["required"]
     plain_name = next((tool for tool in CALLS if name.endswith(tool)), name)
     example = f"for example {name}{CALLS.get(plain_name, '(...)')}"
-    checked = {}
+    checked_arguments = {}
     for key, value in arguments.items():
         if key not in properties and value is not None:
             raise UsageError(f"unknown argument {quote(key)}; {name} takes {', '.join(properties)}; {example}.")
         if value is not None and (value != "" or key in required):
-            checked[key] = value
+            checked_arguments[key] = value
     for key in required:
-        if key not in checked:
+        if key not in checked_arguments:
             raise UsageError(f"the argument {key} is missing; {example}.")
-    return checked
+    return checked_arguments
 
 
-# What models send, and what they mean by it
+# Values and errors of a model
 
 BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-#: Words of an error that has an example in it.
+#: Words that mark an error with an example in it.
 EXAMPLE_WORDS = ("for example", "e.g. ", "write ", "such as")
-#: Words of a sentence that is meant for a person at a shell.
+#: Words that mark a sentence for a person at a shell.
 SHELL_WORDS = ("`spill ", "--all-scopes", "another folder", "is in neither")
 
 
 def read_value(name: str, value: Any, kind: str) -> Any:
-    """Return an argument in the type it should have; a number sent as text, or text as a number, is what was meant."""
+    """Convert an argument to its type: models send numbers as text, and text as numbers."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = spell_int(value)
     if kind == "string" and isinstance(value, (str, int)) and not isinstance(value, bool):
@@ -379,7 +380,7 @@ def read_value(name: str, value: Any, kind: str) -> Any:
 
 
 def word_for_models(error: SpilloverError, prefix: str = "", *, tool: str = "read_output") -> str:
-    """Return an error in words for a model: its own next call, and no command of a shell that it may not have."""
+    """Return the words of an error for a model, with its next call and without commands of a shell."""
     words = ". ".join(filter(None, map(_drop_commands, str(error).split(". "))))
     if isinstance(error, RefError):
         next_call = f'{prefix}list_outputs() shows what is stored; then e.g. {prefix}read_output(ref="last").'
@@ -394,7 +395,7 @@ def _drop_commands(sentence: str) -> str:
 
 
 def _read_names(ref: Any) -> Any:
-    """Return a name, or several in a list."""
+    """Return a cleaned name, or a list of several."""
     if not isinstance(ref, (list, tuple)):
         return _read_name(ref)
     names = [_read_name(name) for name in ref]
@@ -402,5 +403,5 @@ def _read_names(ref: Any) -> Any:
 
 
 def _read_name(ref: Any) -> Any:
-    """Return a name without what models put around it."""
+    """Return a name without spaces and quotes around it."""
     return ref.strip().strip("\"'`") if isinstance(ref, str) else read_value("ref", ref, "string")
