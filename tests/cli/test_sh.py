@@ -99,3 +99,10 @@ def test_a_variable_that_python_sets_for_itself_is_not_passed_on(spill):
     env = {"LC_ALL": "", "LC_CTYPE": "", "LANG": "C"}
     assert spill("sh", "seq 2 | env | grep ^LC_CTYPE", env=env).stdout == "LC_CTYPE=\n"
     assert "C.UTF-8" not in spill("run", "--", "sh", "-c", "echo $LC_CTYPE", env=env).stdout
+
+
+def test_with_json_a_line_reports_its_end_on_stderr_as_a_command_does(spill):
+    line = spill("sh", "--json", "--timeout", "0.3", "sleep 9")
+    command = spill("run", "--json", "--timeout", "0.3", "--", "sleep", "9")
+    assert line.returncode == command.returncode == 124
+    assert line.stderr == command.stderr.replace("sleep took", "the line took") != ""

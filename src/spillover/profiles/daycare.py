@@ -174,34 +174,17 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
 
     With the `segments` of a command's streams, each notice says of which stream something is missing.
     """
-    bounds = [*accumulate((size for _, size in segments), initial=0)]
-
-    def name_streams(missing: HiddenPart) -> str:
-        inside = segments[bisect_right(bounds, missing.start) - 1 : bisect_left(bounds, missing.end)]
-        return " and ".join(sorted({name for name, _ in inside}, reverse=True))
 
     def for_streams(segments: Segments, blob: Blob, call: Call) -> Call:
-        """Return the call that cut each stream of a command by itself, to the characters that one text may have."""
+        """Return the call that cuts each stream of a command by itself, to the characters that one text may have."""
         chars = call.limits.chars
         if chars is None or call.settings.keep != "tail" or len({name for name, _ in segments}) < 2:
             return call
         ranges = [place for ranges in _find_tails(segments, blob, chars).values() for place in ranges]
         total = sum(len(blob.read(start, end).decode("utf-8", "replace")) for start, end in ranges)
-
-        def select(document: Document, fill: Fill) -> Sequence[Span]:
-            def spans(room: int) -> Sequence[Span]:
-                tails = _find_tails(segments, document.blob, room)
-                return join([Span(start, end) for places in tails.values() for start, end in places])
-
-            if document.gap[0] < document.gap[1]:  # only both ends could be kept
-                return keep_ends(0.0)(document, fill)
-            room = chars if fill(spans(chars)) <= 1 else largest(chars, lambda room: fill(spans(room)))
-            return spans(room)
-
         limits = replace(call.limits, chars=max(total, chars))
-        return call.with_settings(
-            limits=limits, keep=select, wording=form(source, place=place, segments=tuple(segments))
-        )
+        wording = form(source, place=place, segments=tuple(segments))
+        return call.with_settings(limits=limits, keep=_keep_tails(segments, chars), wording=wording)
 
     def words(cut: CutFacts) -> Words:
         location = f"full output: {cut.place}" if has_whole_file(cut) else lost_words(cut)
@@ -210,11 +193,7 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
         opens = bool(cut.before.bytes)
         closes = bool(cut.behind.bytes)
         if segments:
-            gaps = opens + max(0, len(cut.parts) - 1)
-            lead = "" if opens or gaps == 1 else f"{_word_notice(cut.hidden.chars, f'{label}, in all{full}')}\n"
-            first = f"{_word_notice(cut.before.chars, name_streams(cut.before) + full)}\n" if opens else lead
-            inner = full if gaps == 1 and not opens else ""
-            return first, lambda missing: _set_between(_word_notice(missing.chars, name_streams(missing) + inner)), ""
+            return _word_streams(cut, segments, label, full)
         if opens + closes + max(0, len(cut.parts) - 1) <= 1:  # one gap: the notice stands there
             notice = _word_notice(cut.hidden.chars, f"{label}{full}")
             closing = _set_between(notice) if cut.keep == "ends" else f"\n{notice}"
@@ -228,6 +207,45 @@ def form(source: str | None = None, *, place: bool = False, segments: Segments =
 
     cuts = {"tail": last_chars, "ends": both_ends, "head": first_chars}
     return Form(words, cuts, for_streams=None if segments else for_streams)
+
+
+def _word_streams(cut: CutFacts, segments: Segments, label: str, full: str) -> Words:
+    """Return the notices for streams that were cut each by itself; `full` is the place of all, in the first of them."""
+    bounds = [*accumulate((size for _, size in segments), initial=0)]
+
+    def name_streams(missing: HiddenPart) -> str:
+        inside = segments[bisect_right(bounds, missing.start) - 1 : bisect_left(bounds, missing.end)]
+        return " and ".join(sorted({name for name, _ in inside}, reverse=True))
+
+    opening = ""
+    place_in_gap = ""
+    if cut.before.bytes:
+        opening = f"{_word_notice(cut.before.chars, name_streams(cut.before) + full)}\n"
+    elif len(cut.parts) == 2:  # one gap, with the only notice
+        place_in_gap = full
+    else:
+        opening = f"{_word_notice(cut.hidden.chars, f'{label}, in all{full}')}\n"
+
+    def gap(missing: HiddenPart) -> str:
+        return _set_between(_word_notice(missing.chars, name_streams(missing) + place_in_gap))
+
+    return opening, gap, ""
+
+
+def _keep_tails(segments: Segments, chars: int) -> Selector:
+    """Return a selector of the last characters of each stream: `chars` of each, or as many as fit."""
+
+    def select(document: Document, fill: Fill) -> Sequence[Span]:
+        def spans(room: int) -> Sequence[Span]:
+            tails = _find_tails(segments, document.blob, room)
+            return join([Span(start, end) for places in tails.values() for start, end in places])
+
+        if document.gap[0] < document.gap[1]:  # only both ends could be kept
+            return keep_ends(0.0)(document, fill)
+        room = chars if fill(spans(chars)) <= 1 else largest(chars, lambda room: fill(spans(room)))
+        return spans(room)
+
+    return select
 
 
 def _find_tails(segments: Segments, blob: Blob, chars: int) -> dict[str, list[tuple[int, int]]]:

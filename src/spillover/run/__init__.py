@@ -1,4 +1,4 @@
-"""Run a command: its output clipped, its exit as it was."""
+"""Run a command: its output is clipped, and its exit code stays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextvars
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from spillover.source import process
 from spillover.source.intake import Intake
 from spillover.source.process import Command
 
-#: Between two reports of progress; a longer one is further behind the command.
+#: Between two reports of progress; with a longer time they are further behind the command.
 PROGRESS_SECONDS = 0.1
 #: Characters of the last line in a report of progress; more would be cut by most who show it.
 LAST_LINE_CHARS = 200
@@ -75,9 +76,9 @@ def run(
         record_run(call, clip, intake.buffer, exit_code=end.exit_code, seconds=finished - started)
     if end.signals and not command.interactive:
         signal.raise_signal(end.signals[0])  # what we passed on was for this program too, whose handlers are back
-    stream_bytes = {"stdout": 0, "stderr": 0}
+    stream_bytes: Counter[str] = Counter()
     for stream, size in intake.segments:
-        stream_bytes[stream] = stream_bytes.get(stream, 0) + size
+        stream_bytes[stream] += size
     return Run(
         end.exit_code,
         clip,
