@@ -34,8 +34,8 @@ from spillover.source.process import Command
 
 #: Shells whose pipelines are understood; in any other the line runs unchanged.
 KNOWN_SHELLS = ("bash", "sh", "dash")
-#: Our notes take at most this part of the limits; a smaller number leaves the output less room.
-MAX_NOTES_SHARE = 4
+#: The limits must be this many times the size of our notes; with a smaller number, the output has less room.
+MIN_LIMITS_PER_NOTES = 4
 #: Pipelines whose filters are captured; each costs a process.
 MAX_PIPES = 8
 #: Bytes read from a filter's input at once; more costs memory.
@@ -134,6 +134,14 @@ class FilteredInput(Struct, frozen=True):
         return before_filters(self.filters, failures or list(self.exits[-1:]), storage if self.lossy else None)
 
 
+class StoredInput(Struct, frozen=True):
+    """The clip of an input that was stored, to be recorded as a run of its own."""
+
+    call: Call
+    clip: Clip
+    exit_code: int | None
+
+
 class LineRun(Struct, frozen=True):
     """A line that has ended."""
 
@@ -171,7 +179,7 @@ def run_line(
         nonlocal inputs, notes, pieces
         inputs = capture.finish(intake) if capture else ()
         notes, call = _leave_room([note for item in inputs if (note := item.note(exit_code))], call)
-        raw_call = _raw_if_harmless(intake, call)
+        raw_call = _pass_raw_if_harmless(intake, call)
         pieces = () if raw_call is call else tuple(intake.pieces)
         return raw_call
 
@@ -247,6 +255,7 @@ def _inspects_itself(stage: Stage) -> bool:
 
 
 def _find_pipes_in(pipelines: Sequence[Pipeline], data: bytes) -> list[Pipe]:
+    """Return the pipelines that end in filters, in groups too; `data` is the line."""
     pipes = []
     for candidate in pipelines:
         if candidate.background:  # it goes on after the line has ended
@@ -281,6 +290,7 @@ def _read_pipe(stages: tuple[Stage, ...], data: bytes) -> list[Pipe]:
 
 
 def _read_program(stage: Stage, number: int) -> Program:
+    """Return a stage before the filters, named after the last of its commands that has a name of its own."""
     commands = [command.words for command in stage.commands() if command.words] or [(stage.kind.partition("_")[0],)]
     words = next((words for words in reversed(commands) if words[0] not in NAMELESS), commands[-1])
     command = resolve_command(words)
@@ -351,7 +361,7 @@ class FilterCapture:
         self.calls = [clipper.call(pipe.programs[-1].name) for pipe in pipes]
         self.intakes: list[Intake | None] = [pipeline.open_intake(call) for call in self.calls]
         self.threads: list[threading.Thread] = []
-        self.clips: list[tuple[Call, Clip, int | None]] = []
+        self.stored_inputs: list[StoredInput] = []
         self.folder = _make_folder()
         self.listener = self._listen() if self.folder else None
 
@@ -378,10 +388,10 @@ class FilterCapture:
 
     def finish(self, printed: Intake) -> tuple[FilteredInput, ...]:
         """Return the inputs of each pipe's filters, once the line has ended and `printed` is complete."""
-        until = time.monotonic() + LINGER_SECONDS
-        self._stop_listening(until)
+        deadline = time.monotonic() + LINGER_SECONDS
+        self._stop_listening(deadline)
         for thread in self.threads:
-            thread.join(max(0.0, until - time.monotonic()))
+            thread.join(max(0.0, deadline - time.monotonic()))
         running = {int(thread.name) for thread in self.threads if thread.is_alive()}
         codes = self._read_exit_codes()
         printed_data = None if printed.overflowed else printed.buffer
@@ -395,12 +405,13 @@ class FilterCapture:
                 inputs.append(FilteredInput(pipe.filters, exits))
                 continue
             self.intakes[number] = None
-            inputs.append(self._keep(intake, self.calls[number], pipe, exits, printed_data))
+            inputs.append(self._store_input(intake, self.calls[number], pipe, exits, printed_data))
         return tuple(inputs)
 
-    def _keep(
+    def _store_input(
         self, intake: Intake, call: Call, pipe: Pipe, exits: tuple[tuple[str, int], ...], printed: bytes | None
     ) -> FilteredInput:
+        """Store an input of which something is not in the output, `printed`; drop any other."""
         intake.finish()
         if not intake.bytes or (not intake.overflowed and printed is not None and intake.buffer in printed):
             intake.abandon()
@@ -412,7 +423,7 @@ class FilterCapture:
         clip = Clip(
             "", "stored" if output.ref else "lost", output.ref, output.path, output.reason, _total=total, _shown=Size()
         )
-        self.clips.append((call, clip, dict(exits).get(pipe.programs[-1].name)))
+        self.stored_inputs.append(StoredInput(call, clip, dict(exits).get(pipe.programs[-1].name)))
         return FilteredInput(
             pipe.filters,
             exits,
@@ -425,12 +436,12 @@ class FilterCapture:
 
     def record(self) -> None:
         """Record each input that was stored as a run of its own, the newest one."""
-        for call, clip, exit_code in self.clips:
-            if not is_retrieval(call.tool, call.command or None):
-                record_run(call, clip, b"", exit_code=exit_code)
+        for item in self.stored_inputs:
+            if not is_retrieval(item.call.tool, item.call.command or None):
+                record_run(item.call, item.clip, b"", exit_code=item.exit_code)
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Close the socket, drop inputs that are not complete, and remove the folder."""
         if self.listener is not None:
             self.listener.close()
         with self.lock:
@@ -441,6 +452,7 @@ class FilterCapture:
             rmtree(self.folder, ignore_errors=True)
 
     def _listen(self) -> socket.socket | None:
+        """Return the socket that accepts the inputs; None where there can be none."""
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             listener.bind(f"{self.folder}/socket")
@@ -453,6 +465,7 @@ class FilterCapture:
         return listener
 
     def _accept(self, listener: socket.socket) -> None:
+        """Accept a connection for each pipe, whose number comes first; a thread receives its input."""
         waiting = set(range(len(self.pipes)))
         while waiting:
             try:
@@ -475,18 +488,19 @@ class FilterCapture:
             thread.start()
             self.threads.append(thread)
 
-    def _stop_listening(self, until: float) -> None:
-        """Accept everybody who has connected by now, and nobody else."""
+    def _stop_listening(self, deadline: float) -> None:
+        """Accept connections that are waiting by now, and no later ones."""
         if self.listener is None:
             return
-        last = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with suppress(OSError):  # all have come, and nobody listens any more
-            last.connect(f"{self.folder}/socket")
-            last.send(END_MESSAGE)
-        last.close()
-        self.accepting.join(max(0.0, until - time.monotonic()))
+            connection.connect(f"{self.folder}/socket")
+            connection.send(END_MESSAGE)
+        connection.close()
+        self.accepting.join(max(0.0, deadline - time.monotonic()))
 
     def _receive(self, descriptor: int, number: int) -> None:
+        """Read the input of a pipe to its end."""
         intake = self.intakes[number]
         assert intake is not None
         try:
@@ -546,15 +560,15 @@ def _leave_room(notes: list[str], call: Call) -> tuple[list[str], Call]:
 
 
 def _lower(limits: Limits, cost: Mapping[str, int]) -> Limits | None:
+    """Return the limits less the cost of notes; None where that is too large a part, or leaves too little."""
     values = dict(limits.given())
-    if any(
-        value < MAX_NOTES_SHARE * cost[name] or value - cost[name] < SMALLEST[name] for name, value in values.items()
-    ):
-        return None
+    for name, value in values.items():
+        if value < MIN_LIMITS_PER_NOTES * cost[name] or value - cost[name] < SMALLEST[name]:
+            return None
     return replace(limits, **{name: value - cost[name] for name, value in values.items()})
 
 
-def _raw_if_harmless(intake: Intake, call: Call) -> Call:
+def _pass_raw_if_harmless(intake: Intake, call: Call) -> Call:
     """Return the call with `raw` set where an output that fits may reach its reader unchanged.
 
     It may not where characters in it are invisible, or a line reads like a notice of ours.
