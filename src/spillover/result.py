@@ -27,7 +27,7 @@ class Clip(Struct, frozen=True):
     why: tuple[Reason, ...] = ()  # for each part that is shown for a reason, the reason
     _kind: str = ""
     _total: Size | None = None
-    _shown: Size | None = None
+    _shown_size: Size | None = None
     _ranges: tuple[tuple[int, int], ...] | None = None
     _count: Callable[[str], int] = estimate
     _limits: Limits | None = None
@@ -48,7 +48,7 @@ class Clip(Struct, frozen=True):
     @property
     def shown(self) -> Size:
         """How much of the output the model can see; the notice and the gap markers are not part of it."""
-        return self._shown or self.total
+        return self._shown_size or self.total
 
     @property
     def kind(self) -> str:

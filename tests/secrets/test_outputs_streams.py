@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from spillover import Clipper, Limits, MemoryStore
-from spillover.secrets.outputs import HELD_BYTES, PIECE_BYTES, cover
+from spillover.secrets.outputs import DELAY_BYTES, PIECE_BYTES, cover
 from spillover.secrets.outputs import CoveredStreams as Streams
 from spillover.testing import chunked, content
 
@@ -71,7 +71,7 @@ def test_a_private_key_is_covered_between_the_lines_of_another_stream():
     assert out.count(b"\n") == 2 * KEY.count(b"\n")
 
 
-@pytest.mark.parametrize("far", [HELD_BYTES // 2, HELD_BYTES - 100])
+@pytest.mark.parametrize("far", [DELAY_BYTES // 2, DELAY_BYTES - 100])
 def test_parts_of_a_secret_are_covered_however_much_another_stream_prints_between_them(far):
     for back in (0, 1_000, PIECE_BYTES - far // 2):
         before, between = b"x" * back + b"\n", (b"a line of the other stream\n" * far)[: far - 1] + b"\n"
@@ -92,10 +92,10 @@ def test_of_parts_that_are_farther_apart_the_second_is_covered_and_no_more_is_he
     line = b"a line of the other stream\n"
     streams, most = Streams(), 0
     left = b"".join(piece for _, piece in streams.pieces(TOKEN[:8], "stdout"))
-    for _ in range(4 * HELD_BYTES // len(line)):
+    for _ in range(4 * DELAY_BYTES // len(line)):
         left += b"".join(piece for _, piece in streams.pieces(line, "stderr"))
         most = max(most, streams.waiting)
-    assert HELD_BYTES < most < HELD_BYTES + PIECE_BYTES
+    assert DELAY_BYTES < most < DELAY_BYTES + PIECE_BYTES
     left += b"".join(piece for _, piece in [*streams.pieces(TOKEN[8:] + b"\n", "stdout"), *streams.finish()])
     assert left.startswith(TOKEN[:8] + line)  # as docs/operations.md says
     assert TOKEN[8:] not in left
@@ -103,7 +103,7 @@ def test_of_parts_that_are_farther_apart_the_second_is_covered_and_no_more_is_he
 
 def test_where_parts_of_a_secret_are_too_far_apart_does_not_depend_on_the_pieces():
     line = b"a line of the other stream\n" * 900
-    for far in range(HELD_BYTES - 60, HELD_BYTES + 20, 10):
+    for far in range(DELAY_BYTES - 60, DELAY_BYTES + 20, 10):
         between = (line * (far // len(line) + 1))[: far - 1] + b"\n"
         pieces = [("stdout", b"x " + TOKEN[:8]), ("stderr", between), ("stdout", TOKEN[8:] + b"\n"), ("stderr", line)]
         pieces = [("stderr", line * (PIECE_BYTES // len(line))), *pieces, *pieces]

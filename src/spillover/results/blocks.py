@@ -502,8 +502,8 @@ def _clip_without_room(intake: Intake, call: Call) -> Clip:
     intake.overflow()
     with together():
         clip = pipeline.finish(intake, call).clip
-    record_result(call, replace(clip, _shown=Size()), texts=())
-    return replace(clip, text="", _ranges=(), _shown=Size())
+    record_result(call, replace(clip, _shown_size=Size()), texts=())
+    return replace(clip, text="", _ranges=(), _shown_size=Size())
 
 
 def _lower_to_share(call: Call, limits: Limits, share: int) -> Call | None:
@@ -538,4 +538,4 @@ def keep_for_program(source: Source, call: Call) -> Clip:
     with together():
         clip = pipeline.finish(intake, call).clip
     text = cover_text(call.settings, whole if isinstance(whole, str) else whole.decode("utf-8", "replace"))
-    return replace(clip, text=text, why=(), _shown=None, _ranges=None)
+    return replace(clip, text=text, why=(), _shown_size=None, _ranges=None)

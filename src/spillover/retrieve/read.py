@@ -114,7 +114,7 @@ def answer(
         ref=record.ref,
         path=call.settings.store.where(record.ref.partition("#")[0]),  # a JSON value has no file of its own
         _total=Size(document.lines, document.size),
-        _shown=Size(lines, size, len(text), call.settings.count(text)),
+        _shown_size=Size(lines, size, len(text), call.settings.count(text)),
         _ranges=ranges,
         _count=call.settings.count,
     )

@@ -421,7 +421,13 @@ class FilterCapture:
         call = replace(call, command=self.line)
         output, total = keep(intake, call)
         clip = Clip(
-            "", "stored" if output.ref else "lost", output.ref, output.path, output.reason, _total=total, _shown=Size()
+            "",
+            "stored" if output.ref else "lost",
+            output.ref,
+            output.path,
+            output.reason,
+            _total=total,
+            _shown_size=Size(),
         )
         self.stored_inputs.append(StoredInput(call, clip, dict(exits).get(pipe.programs[-1].name)))
         return FilteredInput(

@@ -1,8 +1,8 @@
-"""Secrets: what they look like, and what tells one from a word, a placeholder or code.
+"""Secrets: their formats, and the tests that distinguish them from words, placeholders and code.
 
-`commands` replaces them in command lines, `outputs` covers them in what tools print. Anything may stand in front of a
-secret, a digit and `_` included; a letter may not, if the format begins like the end of a word (`task-`, `EURASIA`). No
-pattern reaches over a line end, and none backtracks.
+`commands` replaces them in command lines, `outputs` covers them in the outputs of tools. Anything may stand in front of
+a secret, a digit and `_` included; a letter may not, if the format begins like the end of a word (`task-`, `EURASIA`).
+No pattern reaches over a line end, and none backtracks.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _LOOK = re.compile(r"\(\?<?![^)]*\)")
 
 
 class Format(Struct, frozen=True):
-    """What a kind of secret looks like: the value, and what stands before and after it."""
+    """The format of a kind of secret: patterns of the value, and of the text before and after it."""
 
-    kind: str  # "": as the name before it says
+    kind: str  # "": from the name before the value
     value: str
     words: tuple[
         str, ...
-    ] = ()  # in lower case; one is in every such secret. Without any it is not looked for in commands
+    ] = ()  # in lower case; one is in every such secret. Without words, commands are not searched for it
     before: str = ""
     after: str = ""
     hint: str = ""  # a pattern for Hyperscan that begins where this one does and ends soon
@@ -39,7 +39,7 @@ class Format(Struct, frozen=True):
 
     @property
     def hint_pattern(self) -> str:
-        """The hint; if none is given, the format up to its first open repetition."""
+        """The hint; by default, the format up to its first open repetition."""
         if self.hint:
             return self.hint
         whole = _LOOK.sub("", self.before + self.value)
@@ -176,7 +176,7 @@ def name_kind(before: bytes) -> str:
 
 
 def is_plausible(kind: str, value: bytes) -> bool:
-    """Return whether a value in the format of a kind can be one: `sk-` and words with dashes cannot."""
+    """Return whether a value in the format of a kind can be a secret: `sk-` and words with dashes cannot."""
     if kind == "api key":
         return any(len(part) >= MIN_RANDOM_CHARS and not is_words(part) for part in compile_own("[-_]").split(value))
     return kind != "jwt" or b"." in value
@@ -191,7 +191,7 @@ def is_words(value: bytes) -> bool:
 
 
 def is_variable(name: str) -> bool:
-    """Return whether a shell would expand this name. In doubt it is a secret."""
+    """Return whether a shell would expand a name; False in doubt, since it may be a secret."""
     name = name.strip("{}")
     small = name.lower()
     is_secret = any(word in small for word in ("pass", "token", "secret", "key", "pw", "auth"))
@@ -209,7 +209,7 @@ def is_code(value: bytes, after: bytes) -> bool:
 
 
 def cut_at_bracket(value: bytes) -> tuple[bytes, bytes]:
-    """Split a value before the bracket that closes what it stands in: `f(password=hunter2)`."""
+    """Split a value before the bracket that closes one in front of it: `f(password=hunter2)`."""
     depth = 0
     for match in compile_own("[][(){}]").finditer(value) if any(byte in value for byte in b")]}") else ():
         depth += 1 if match[0] in b"([{" else -1

@@ -15,7 +15,7 @@ from msgspec import Struct
 from spillover.patterns import compile_own
 from spillover.secrets import FORMATS, cut_at_bracket, is_code, is_plausible, is_variable, name_kind
 
-#: The longest command line that a record keeps and a list shows.
+#: Characters of a command line in a record and a list; more make records larger.
 COMMAND_CHARS = 1_000
 MARK = b"[redacted: "
 
@@ -41,10 +41,10 @@ _KEY_WORDS = ("accountkey=", "sharedaccesskey=", "sig=")
 
 
 class Rule(Struct, frozen=True):
-    """A pattern with three groups (text to keep, the value, more text to keep) and when it is looked for."""
+    """A pattern with three groups (text before, the value, text after), and the words without which it cannot match."""
 
-    words: tuple[str, ...]  # in lower case: one of them is in the text
-    kind: str  # "": as the name before the value says
+    words: tuple[str, ...]  # in lower case; one of them is in every text that the pattern matches
+    kind: str  # "": from the name before the value
     pattern: str
     programs: tuple[str, ...] = ()  # patterns that stand before it in the same command, one after the other
 
@@ -114,6 +114,7 @@ _RULES = (
     ),
     *(Rule(row.words, row.kind, row.pattern) for row in FORMATS),
 )
+#: Rounds of applying all rules; two are usual, and more only take longer.
 _MAX_ROUNDS = 50
 #: The kinds that a mark can name.
 _KINDS = frozenset(
@@ -153,7 +154,7 @@ def redact(text: str) -> str:
 
 
 def shorten_command(text: str) -> str:
-    """Return a command as it is stored and shown: redacted, and at most COMMAND_CHARS long."""
+    """Return a command for storing and showing: redacted, and at most COMMAND_CHARS long."""
     redacted = redact(text if len(text) < COMMAND_CHARS else _shorten(text))
     return redacted if len(redacted) <= COMMAND_CHARS else _shorten(redacted)
 
@@ -172,8 +173,10 @@ def _shorten(text: str) -> str:
 
 
 def _change_between_marks(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """Apply a rule to the text between the marks, which are left as they are."""
-    parts, at, start = [], 0, -1
+    """Apply a rule to the text between marks."""
+    parts = []
+    at = 0
+    start = -1
     while (start := data.find(MARK, start + 1)) >= 0:
         end = data.find(b"]", start, start + _LONGEST_MARK)
         if end < 0 or data[start + len(MARK) : end] not in _KINDS:  # not one of ours
@@ -218,7 +221,7 @@ def _change_in_commands(
     pattern: re.Pattern[bytes],
     replace: Callable[[re.Match[bytes]], bytes],
 ) -> bytes:
-    """Replace what a pattern finds behind words that name a program, up to the next command of the line."""
+    """Replace the matches of a pattern behind the words of a program, up to the next command of the line."""
     parts: list[bytes] = []
     copied = at = 0
     while at < len(data) and (program := programs[0].search(data, at)):

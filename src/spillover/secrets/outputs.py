@@ -1,11 +1,11 @@
-"""Secrets in what tools print: found by their formats, and covered by marks of the same length.
+"""Secrets in the outputs of tools: found by their formats, and covered by marks of the same length.
 
     token: ghp_0123456789abcdefghij0123456789abcdef  →  token: [redacted: github token················]
 
 A mark has as many bytes as the secret, and keeps its line ends. So sizes, line numbers, ranges and offsets stay the
 same, and a part of an output that is covered by itself equals the same part of the whole.
 
-A text is searched as it is, and as somebody may read it later: without escape codes and invisible characters, and with
+A text is searched raw, and as somebody may read it later: without escape codes and invisible characters, and with
 the escapes of JSON (nested, too), Python, HTML and URLs decoded. An ambiguous escape is decoded: that can only add to
 the secrets. Each search is one pass of Hyperscan over the hints; where one is found, `re` finds the exact end.
 """
@@ -35,21 +35,22 @@ from spillover.secrets import (
 )
 from spillover.source.blob import Blob, find_gap
 
-#: How far a secret may reach behind its hint. A longer one is covered in part.
+#: Bytes of a secret behind its hint; more take longer to search. A longer secret is covered in part.
 MAX_SECRET_BYTES = 8_192
-#: The longest private key that is covered whole.
+#: Bytes of a private key; more take longer to search. A longer key is covered in part.
 MAX_KEY_BYTES = 16_384
 #: Bytes searched on each side of a range: the longest secret, and room for escapes inside of it.
 MARGIN_BYTES = MAX_KEY_BYTES + MAX_SECRET_BYTES
-#: The first bytes of a value, which decide whether it is a secret.
+#: Bytes at the start of a value that decide whether it is a secret; more take longer.
 JUDGED_BYTES = 1_024
-#: Bytes that CoveredBlob covers at once, at least, for the lines that are read next.
+#: Bytes that CoveredBlob covers at once, at least; more take more time for a single line, and less for the next.
 WINDOW_BYTES = 1 << 16
-#: Bytes that CoveredStreams lets go at once. With more, less is searched twice, and more memory is taken.
+#: Bytes that CoveredStreams releases at once. With more, fewer bytes are searched twice; more take more memory.
 PIECE_BYTES = 1 << 18
-#: Bytes of several streams that are held back: parts of a secret that are farther apart are not covered together.
-HELD_BYTES = 1 << 18
-#: Escapes inside of escapes that are decoded: `%25u0022`, `&amp;quot;`. Backslashes in front of one count once.
+#: Bytes of several streams that are delayed; more take more memory. Parts of a secret farther apart are not covered
+#: together.
+DELAY_BYTES = 1 << 18
+#: Levels of nested escapes that are decoded: `%25u0022`, `&amp;quot;`; more take longer. Backslashes in a row are one.
 MAX_LEVELS = 3
 
 _FORMATS = (*FORMATS, *BESIDE_NAMES)
@@ -68,7 +69,7 @@ class Secret(Struct, frozen=True, order=True):
 
 
 def find(data: bytes | bytearray) -> list[Secret]:
-    """Return the secrets in these bytes, in order and without overlaps."""
+    """Return the secrets in a text, in order and without overlaps."""
     text = bytes(data)
     secrets = _search(text)
     for reading in _read(text):
@@ -91,7 +92,7 @@ def _search(text: bytes) -> list[Secret]:
             last = newline if newline >= 0 else min(len(text), end + MAX_SECRET_BYTES)
             beside_name = number >= len(FORMATS)
             secret, matched = None, 0
-            # Beside a name is mostly no secret: a long value is matched to its end only if it begins like one.
+            # Most values beside a name are no secrets: a long one is matched to its end only if it begins like one.
             for limit in (min(last, end + JUDGED_BYTES), last) if beside_name else (last,):
                 match = compile_own(_ROWS[number][1]).match(text, start, limit)
                 secret, matched = (_judge(number, text, match), match.end(2)) if match else (None, 0)
@@ -113,24 +114,24 @@ def _judge(number: int, text: bytes, match: re.Match[bytes]) -> Secret | None:
         plausible = is_plausible(kind, value) and not _is_placeholder(value)
         return Secret(start, start + len(value), kind) if plausible else None
     name = kind or name_kind(match.group(1))
-    quoted = text[start : start + 1] in (b'"', b"'")
-    start += quoted
+    in_quotes = text[start : start + 1] in (b'"', b"'")
+    start += in_quotes
     value = text[start:end]
     if not kind and not compile_own(_UNLIKE_WORDS).search(value, 0, JUDGED_BYTES):
         return None
-    if not quoted and not kind:
+    if not in_quotes and not kind:
         value = cut_at_bracket(value)[0]
         bracket = None if name == "password" else compile_own(_BRACKET).search(value)
         value = value[: bracket.start()] if bracket else value
         after = text[start + len(value) : start + len(value) + 1]
         if after == b"(" or is_code(value, after):  # key = make_key()
             return None
-    value = value if quoted else value.rstrip(b".,:!?")
+    value = value if in_quotes else value.rstrip(b".,:!?")
     return Secret(start, start + len(value), name) if _is_secret(value, kind, name) else None
 
 
 def _find_key(text: bytes, start: int) -> Secret:
-    """Return the inside of a key block; all that follows, if the block does not end in time."""
+    """Return the content of a key block, up to MAX_KEY_BYTES if the block does not end before."""
     end = text.find(KEY_ENDS, start, start + MAX_KEY_BYTES)
     end = min(len(text), start + MAX_KEY_BYTES) if end < 0 else end
     is_covered = not text[start:end].strip(b"*\\nr \r\n")
@@ -138,7 +139,7 @@ def _find_key(text: bytes, start: int) -> Secret:
 
 
 def _merge(secrets: list[Secret]) -> list[Secret]:
-    """Sort secrets, and join those that overlap."""
+    """Sort secrets, and join overlapping ones."""
     merged: list[Secret] = []
     for secret in sorted(secrets):
         if merged and secret.start < merged[-1].end:
@@ -170,7 +171,7 @@ def _is_placeholder(value: bytes) -> bool:
 
 
 def _is_secret(value: bytes, kind: str, name: str) -> bool:
-    """Return whether a value beside a name can be a secret."""
+    """Return whether a value beside a name may be a secret."""
     value = value[:JUDGED_BYTES]
     if _is_placeholder(value) or (value[:1] == b"$" and is_variable(value[1:].decode("latin-1"))):
         return False
@@ -190,7 +191,7 @@ def _is_secret(value: bytes, kind: str, name: str) -> bool:
 
 
 def mark(secret: bytes, kind: str) -> bytes:
-    """Return a mark as long as a secret, with its line ends where they were."""
+    """Return a mark as long as a secret, with the same line ends."""
     words = b"[redacted: %s]" % kind.encode()
     if len(secret) < len(words):
         words = b"[redacted]" if len(secret) >= 10 else b""
@@ -262,43 +263,43 @@ class CoveredBlob(Struct, frozen=True, eq=False):
 class CoveredStreams:
     """Cover secrets in pieces of several streams: in each stream by itself, and in the order of arrival.
 
-    Bytes leave in that order, some way behind the last that came, so that the parts of a secret are searched together.
-    What leaves depends on the bytes, never on the pieces they came in.
+    Bytes leave in that order and with a delay, so that the parts of a secret are searched together. The result depends
+    on the bytes, never on the pieces in which they arrive.
     """
 
     def __init__(self) -> None:
-        self.count = 0  # secrets that were covered
-        self._held = bytearray()
-        self._runs: deque[tuple[str, int]] = deque()  # the streams of these bytes, and how many each
+        self.count = 0  # secrets covered so far
+        self._delayed = bytearray()
+        self._runs: deque[tuple[str, int]] = deque()  # (stream, bytes) of the delayed bytes, in order
         self._before = b""  # bytes that have left, as context
         self._stream_before: dict[str, bytes] = {}  # the same of each stream
 
     @property
     def waiting(self) -> int:
-        """The number of bytes that have come and not left."""
-        return len(self._held)
+        """The number of delayed bytes."""
+        return len(self._delayed)
 
     def pieces(self, data: bytes | bytearray | memoryview, stream: str) -> Iterator[tuple[str, bytes]]:
-        """Yield (stream, bytes) of everything that can leave now that these bytes have come."""
+        """Take the next bytes of a stream; yield the bytes that may leave now, as (stream, bytes)."""
         view = memoryview(data).cast("B")
         self._stream_before.setdefault(stream, b"")
-        full = PIECE_BYTES + (MARGIN_BYTES if len(self._stream_before) == 1 else HELD_BYTES)
+        full = PIECE_BYTES + (MARGIN_BYTES if len(self._stream_before) == 1 else DELAY_BYTES)
         while view:
-            piece = bytes(view[: full - len(self._held)])
+            piece = bytes(view[: full - len(self._delayed)])
             view = view[len(piece) :]
-            self._held += piece
+            self._delayed += piece
             size = self._runs.pop()[1] if self._runs and self._runs[-1][0] == stream else 0
             self._runs.append((stream, size + len(piece)))
-            if len(self._held) == full:
+            if len(self._delayed) == full:
                 yield from self._leave(PIECE_BYTES)
 
     def finish(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the rest."""
-        yield from self._leave(len(self._held))
+        """Yield the delayed bytes: the output has ended."""
+        yield from self._leave(len(self._delayed))
 
     def _leave(self, count: int) -> Iterator[tuple[str, bytes]]:
-        """Cover the first bytes that are held, and let them go."""
-        raw = self._before + bytes(self._held)
+        """Cover the first delayed bytes, and yield them."""
+        raw = self._before + bytes(self._delayed)
         first, last = len(self._before), len(self._before) + count
         out = bytearray(raw)
         is_alone = len(self._stream_before) == 1
@@ -312,7 +313,7 @@ class CoveredStreams:
         self._before = raw[max(0, last - MARGIN_BYTES) : last]
         if is_alone:
             self._stream_before = dict.fromkeys(self._stream_before, self._before)
-        del self._held[:count]
+        del self._delayed[:count]
         at = first
         while at < last:
             stream, size = self._runs.popleft()
@@ -323,14 +324,14 @@ class CoveredStreams:
             at = end
 
     def _cover_stream(self, stream: str, out: bytearray, first: int, count: int) -> None:
-        """Cover the secrets of one stream among the first bytes that are held, which begin at `first`."""
+        """Cover the secrets of one stream in the first `count` delayed bytes, which begin at `first` in `out`."""
         before = self._stream_before[stream]
         text = bytearray(before)
-        leaving: list[tuple[int, int]] = []  # where its bytes are, of those that leave
+        leaving: list[tuple[int, int]] = []  # ranges of its bytes that leave now
         at = 0
         for owner, size in self._runs:
             if owner == stream:
-                text += self._held[at : at + size]
+                text += self._delayed[at : at + size]
                 if at < count:
                     leaving.append((at, min(at + size, count)))
             at += size
@@ -349,7 +350,7 @@ _NAMED = {
     b"e": b"\x1b", b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": b" ", b"equals": b"=",
     b"colon": b":", b"lowbar": b"_", b"hyphen": b"-", b"period": b".",
 }  # fmt: skip
-#: One at a time, each from its first byte: a run of backslashes is taken whole, and never given back.
+#: A run of backslashes matches as a whole: the pattern never backtracks.
 _ESCAPE = (
     r"""\\++(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(["'/ntrbfva0e_`$&=?#:.@-]))"""
     r"|\\\\++|%u([0-9a-fA-F]{4})|%([0-9a-fA-F]{2})"
@@ -385,7 +386,7 @@ class _Reading:
         self.text = b"".join([*pieces, source[at:]])
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the place of a part of this text in the bytes as they came. An escape belongs to it whole."""
+        """Return the range of the original bytes behind a part of this text; an escape counts as a whole."""
         first, last = self._source(start)[0], self._source(end - 1)[1]
         return (first, last) if self._parent is None else self._parent.span(first, last)
 
@@ -401,7 +402,7 @@ class _Reading:
 
 
 def _read(text: bytes) -> Iterator[_Reading]:
-    """Yield every other reading of a text: cleaned and decoded. Most texts have none."""
+    """Yield the other readings of a text, cleaned and decoded; most texts have none."""
     parent: _Reading | None = None
     for level in range(MAX_LEVELS + 1):
         source = text if parent is None else parent.text
@@ -431,7 +432,7 @@ def _clean(source: bytes, parent: _Reading | None) -> Iterator[_Reading]:
 
 
 def _overwritten(source: bytes, backspaces: list[int]) -> list[tuple[int, int]]:
-    """Return the backspaces with what they take away: each the character before it that is still there, in its line."""
+    """Return the ranges of backspaces with the characters of their line that they erase."""
     erased: list[tuple[int, int]] = []  # in order, none next to another
     for at in backspaces:
         start = at

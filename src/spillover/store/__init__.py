@@ -1,4 +1,4 @@
-"""Where whole outputs are kept: what every store must do, and the base class that does the rest."""
+"""Stores of whole outputs: the Protocol that every store follows, and a base class with defaults."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from spillover.errors import RefError, StoreError
 from spillover.source.blob import Blob, measure
 from spillover.store.record import EVERY, REF_SHAPE, BytesMissingError, Record, RunRecord
 
-#: Has the shape of a ref, and no hash is all zeros. If a store fails for this one too, the whole store is unreadable.
+#: A ref that no output has. If a store fails for this one, too, the whole store is unreadable.
 NO_REF = "tool-" + "0" * 64
-#: What `verify` says of an output whose record is there alone.
+#: The answer of `verify` for a record without its bytes.
 BYTES_MISSING = "its bytes are missing"
 
 
@@ -37,7 +37,7 @@ class Writer(Protocol):
 
 
 class Store(Protocol):
-    """Where whole outputs are kept."""
+    """A store of whole outputs."""
 
     def writer(self) -> Writer:
         """Start storing an output; raises StoreError if the store cannot take any."""
@@ -99,12 +99,12 @@ class BaseStore:
 
     @property
     def scope(self) -> str:
-        """The scope that this object shows. A store that does not tell scopes apart shows everything."""
+        """The scope that this object shows: EVERY, unless the store tells scopes apart."""
         return EVERY
 
     @property
     def folder(self) -> str | None:
-        """The folder on this machine that the store writes to, where the journal is kept too; None if there is none."""
+        """The folder on this machine for outputs and the journal; None if there is none."""
         return None
 
     @property
@@ -113,7 +113,7 @@ class BaseStore:
         return None
 
     def for_scope(self, scope: str) -> Self:  # noqa: ARG002  most stores do not tell scopes apart
-        """Return the part of the store that a scope may see, or the whole store; its `scope` says which."""
+        """Return the part of the store that a scope may see, or the whole store; its `scope` names that part."""
         return self
 
     def open_record(self, ref: str) -> tuple[Record, Blob]:
@@ -124,7 +124,7 @@ class BaseStore:
     def get_any_scope(self, ref: str) -> Record | None:
         """Return the record of a complete ref in any scope; None if there is none, or it cannot be read.
 
-        Only to tell a genuine notice from a forged one: a clip of one project may pass through another.
+        It serves only to recognize forged notices: a clip of one project may pass through another.
         """
         if not REF_SHAPE.fullmatch(ref):
             return None
@@ -134,14 +134,14 @@ class BaseStore:
             return None
         except StoreError:
             try:
-                self.get(NO_REF)  # is it this record, or the whole store?
+                self.get(NO_REF)  # does the whole store fail?
             except RefError:
                 return None
             raise
         return record if record.ref == ref else None
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
-        """Return the newest outputs, and how many there are. Without `count`: all that a search should look through."""
+        """Return the newest outputs, and the number of all; without `count`, all that a search should read."""
         records = [*self.list()]
         return records[:count], len(records)
 
@@ -150,23 +150,23 @@ class BaseStore:
         return []
 
     def release(self, ref: str, scope: str) -> None:  # noqa: ARG002  see for_scope
-        """Remove an output from one scope; the other scopes that have it keep it."""
+        """Remove an output from one scope only."""
         raise StoreError(f"{ref} cannot be deleted from one scope only in this store; delete it in all of them.")
 
     def find_ref(self, path: str) -> str | None:  # noqa: ARG002  see for_scope
-        """Return the ref of the output with this path, if the store has names of its own; the path is not opened."""
+        """Return the ref of the output at a path, for a store with names of its own; the path is not opened."""
         return None
 
     def remember(self, run: RunRecord) -> None:
         """Remember a run, if the store remembers any."""
 
     def runs(self) -> Iterator[RunRecord]:
-        """Return every run that is remembered, newest first."""
+        """Return the remembered runs, newest first."""
         return iter(())
 
 
 class WrappedStore(BaseStore):
-    """A store around another object with the methods of `Store`; every call is passed on."""
+    """A store that passes every call to another one, which may have the methods of `Store` only."""
 
     __slots__ = ("inner",)
 
@@ -209,18 +209,18 @@ class WrappedWriter:
 
 
 def complete(store: Store) -> BaseStore:
-    """Return a store with every method of `BaseStore`: itself if it has them, otherwise wrapped."""
+    """Return a BaseStore unchanged, and any other store wrapped as one."""
     return store if isinstance(store, BaseStore) else WrappedStore(store)
 
 
 def verify(store: Store, ref: str) -> str | None:
-    """Read a stored output completely and return what is wrong with it; None if nothing is."""
+    """Read a stored output completely and return a sentence about its damage; None if it is whole."""
     try:
         record, blob = complete(store).open_record(ref)
         with closing(blob):
             meter = measure(blob)
     except BytesMissingError:
-        store.get(ref)  # or it was removed meanwhile, and nothing is wrong: RefError
+        store.get(ref)  # RefError if it was removed meanwhile
         return BYTES_MISSING
     except StoreError as error:
         return str(error)

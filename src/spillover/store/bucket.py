@@ -24,15 +24,15 @@ from spillover.errors import MissingExtraError, StoreError
 
 Result = TypeVar("Result")
 
-#: How long a request may take without any progress.
+#: Seconds of a request without any progress; more delay a call when the store is away.
 DEADLINE_SECONDS = 5.0
-#: How long one request of an upload in parts may take; the thread that waits for the upload watches its progress.
+#: Seconds of a request in an upload in parts, whose progress is watched; more wait longer for a dead connection.
 PART_SECONDS = 600.0
-#: Keys in one page of a listing, and in one request that removes objects.
+#: Keys in a page of a listing, and in a request that removes objects; the services allow no more.
 PAGE_KEYS = 1_000
-#: Up to this size an object is uploaded in one request; larger ones go up in parts, which cost a request each.
+#: Bytes of an object that is uploaded in one request, and of a part of a larger one; more take more memory.
 PART_BYTES = 8 << 20
-#: Each takes the memory of a part.
+#: Parts uploaded at once; more take more memory.
 PARTS_AT_ONCE = 4
 #: The slowest upload in parts to wait for. A higher number gives up on slow lines.
 MIN_BYTES_PER_SECOND = 1 << 20
@@ -40,6 +40,7 @@ MIN_BYTES_PER_SECOND = 1 << 20
 VARIABLE_PREFIXES = ("AWS", "GOOGLE", "AZURE")
 FLAGS = ("allow_http", "allow_invalid_certificates", "http1_only", "http2_only")
 CLIENT_OPTIONS = (*FLAGS, "proxy_url", "proxy_ca_certificate", "proxy_excludes", "user_agent")
+#: Characters of a message of the library; more make ours longer.
 MAX_MESSAGE_CHARS = 240
 
 NO_BUCKET = "the bucket does not exist; create it, or name another in the store's URL"
@@ -84,7 +85,7 @@ NO_BUCKET_SIGNS = (
     "<Code>ContainerNotFound</Code>",
 )
 
-_library_process: int | None = None  # the process whose threads the library has
+_library_process: int | None = None  # the process in which the library has started its threads
 
 
 class NotFound(Exception):  # noqa: N818  a fact about a key, caught by the caller
@@ -96,7 +97,7 @@ class Conflict(Exception):  # noqa: N818  as above
 
 
 class Denied(StoreError):  # noqa: N818  as above
-    """These credentials may not do this. S3 also says so of a missing object, where the bucket may not be listed."""
+    """The credentials have no right to a request; S3 also answers so for a missing object if they may not list."""
 
 
 class StoredObject(Struct, frozen=True):
@@ -120,7 +121,7 @@ class Bucket:
     def __init__(self, url: str, *, deadline: float = DEADLINE_SECONDS, options: dict[str, Any] | None = None) -> None:
         self.url = url
         self.deadline = deadline
-        self.pause_until = 0.0  # optional requests are left out until then
+        self.pause_until = 0.0  # until then, optional requests are left out
         self._options = options or {}
         self._clients: dict[tuple[object, ...], Any] = {}
         self._bulk_delete = True
@@ -257,10 +258,10 @@ class Bucket:
 
     @contextmanager
     def _explain(self, operation: str = "list", *, writing: bool = False, conditional: bool = False) -> Iterator[None]:
-        """Turn the library's errors into NotFound, Conflict, or a StoreError that says what to do.
+        """Turn the library's errors into NotFound, Conflict, or a StoreError with a remedy.
 
-        `operation` names the right that is needed. In a request that makes an object (`writing`), "not found" is about
-        the bucket or the endpoint. Only a request with a condition (`conditional`) can be in conflict.
+        `operation` names the right that is needed. In a request that creates an object (`writing`), "not found" is
+        about the bucket or the endpoint. Only a request with a condition (`conditional`) can be in conflict.
         """
         try:
             yield
@@ -282,7 +283,7 @@ class Bucket:
 
 
 class Progress:
-    """How far an upload has come, for the thread that waits for it."""
+    """The progress of an upload, for the thread that waits for it."""
 
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
@@ -299,9 +300,9 @@ class Progress:
 
 
 def watch(url: str, deadline: float, work: Callable[[Progress], Result]) -> Result:
-    """Return the result of the work; raise StoreError once it makes no progress within the deadline.
+    """Run work in a thread and return its result; raise StoreError if it makes no progress within the deadline.
 
-    It then goes on in a thread that ends with the process.
+    The thread then goes on until the process ends.
     """
     progress = Progress(deadline)
     future: Future[Result] = Future()
@@ -349,7 +350,7 @@ def _refuse_fork() -> None:
 
 
 def _client_variables(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return the library's variables about the connection: it ignores them once a deadline is set."""
+    """Return the library's variables about the connection, which it ignores if a deadline is set."""
     options: dict[str, Any] = {}
     for name in CLIENT_OPTIONS:
         for prefix in VARIABLE_PREFIXES:

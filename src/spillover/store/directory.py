@@ -1,4 +1,4 @@
-"""DirStore: one plain file per output that any tool can read, and one JSON record beside it.
+"""DirStore: a plain file for each output, which any tool can read, and a JSON record beside it.
 
 An output is visible once its record and its bytes are both there. The record comes first, by a link that never
 overwrites: it claims the name for one hash, and another output with the same name is refused, even if both are written
@@ -58,12 +58,11 @@ from spillover.store.record import (
 )
 from spillover.store.retention import Amount, Retention, Swept, hold_tally, reserve, sweep, sweep_if_due
 
-#: How often a name is tried that other processes take and give back. Fewer tries lose outputs on a busy store.
+#: Tries for a name that other processes create and remove. Fewer lose outputs on a busy store.
 MAX_CLAIM_TRIES = 100
-#: A larger run is none of ours: an output that fits is a few times the limits at most. A higher number lets a forged
-#: run take more memory.
+#: Bytes of a run: an output that fits is a few times the limits at most. With more, a forged run takes more memory.
 MAX_RUN_BYTES = 64 << 20
-#: One run in 16 removes old ones, so that the others do not have to list the folder. With a higher number, more stay.
+#: Runs for each one that removes old runs, so that the others need not list the folder. With more, more stay.
 PRUNE_ONE_IN = 16
 _RUN_NAME = re.compile(r"[0-9]{20}-[0-9a-f]{8}", re.ASCII)
 
@@ -93,7 +92,7 @@ class DirStore(BaseStore, Struct, frozen=True):
 
     @property
     def limits(self) -> Retention | None:
-        """What decides how long outputs are kept; None: nothing is removed automatically."""
+        """The retention of the store; None removes nothing automatically."""
         return self.retention
 
     @property
@@ -132,7 +131,7 @@ class DirStore(BaseStore, Struct, frozen=True):
         records = []
         with explain_errors(self.path), suppress(FileNotFoundError), Folder(self.path) as folder:
             for ref in filter(folder.holds, folder.refs()):
-                with suppress(OSError):  # damaged, not ours, or gone meanwhile: `get` says what is wrong
+                with suppress(OSError):  # damaged, not ours, or removed meanwhile: `get` explains it
                     records.append(folder.read_record(ref))
         return iter(newest_first(records))
 
@@ -150,7 +149,7 @@ class DirStore(BaseStore, Struct, frozen=True):
             _forget_bytes(folder, whole)
 
     def release(self, ref: str, scope: str) -> None:
-        """Drop an output from a scope; it is removed when no other scope has it."""
+        """Remove an output from a scope, and from the store if no other scope has it."""
         with self._resolve(ref) as (folder, whole):
             with folder.lock():
                 record = released_by(folder.read_record(whole), scope)
@@ -191,7 +190,7 @@ class DirStore(BaseStore, Struct, frozen=True):
                 runs.add(run, limits)
 
     def runs(self) -> Iterator[RunRecord]:
-        """Yield every run that is remembered, newest first."""
+        """Yield the remembered runs, newest first."""
         with (
             explain_errors(self.path),
             suppress(FileNotFoundError),
@@ -201,7 +200,7 @@ class DirStore(BaseStore, Struct, frozen=True):
             yield from runs.read_all()
 
     def sweep(self, now: float | None = None, *, retention: Retention | None = None, dry_run: bool = False) -> Swept:
-        """Apply retention to the whole store, now. With `dry_run`, only report what would be removed."""
+        """Apply retention to the whole store, now. With `dry_run`, only count the outputs to remove."""
         limits = retention or self.limits or Retention()
         moment = time.time() if now is None else now
         with explain_errors(self.path), suppress(FileNotFoundError), Folder(self.path) as folder:
@@ -212,18 +211,18 @@ class DirStore(BaseStore, Struct, frozen=True):
         return Swept()
 
     def compress(self, *, older_than_seconds: float = 0, now: float | None = None, dry_run: bool = False) -> Compressed:
-        """Compress outputs older than this (extra: zstd). They can be read as before, but not as plain files."""
-        ends = self.limits.age_seconds if self.limits else None
+        """Compress old outputs (extra: zstd), which are then no longer plain files."""
+        max_age = self.limits.age_seconds if self.limits else None
         moment = time.time() if now is None else now
         with explain_errors(self.path), suppress(FileNotFoundError), Folder(self.path) as folder:
             return compress(
-                folder, moment, older_than_seconds=older_than_seconds, ends_at_seconds=ends, dry_run=dry_run
+                folder, moment, older_than_seconds=older_than_seconds, ends_at_seconds=max_age, dry_run=dry_run
             )
         return Compressed()
 
     @contextmanager
     def _resolve(self, ref: str) -> Iterator[tuple[Folder, str]]:
-        """Open the folder, and find the one output in it that `ref` names; RefError if it is gone, even just now."""
+        """Open the folder and complete a ref; RefError if there is no such output, or not any more."""
         check_ref(ref)
         with explain_errors(self.path):
             try:
@@ -238,11 +237,11 @@ class DirStore(BaseStore, Struct, frozen=True):
 
 
 class RunFolder:
-    """The runs of a store: a small file for each call, also for one whose output fitted or could not be stored.
+    """The runs of a store: a small file for each call, even if its output fitted or could not be stored.
 
-    A file is written once and never changed, so no lock is needed; one that was cut short by a full disk or a kill is
-    skipped. Nothing is hashed here, since every tool call would take longer. An output that fitted becomes an ordinary
-    one, with a ref, when it is read by its name (retrieve.names).
+    A file is written once and never changed, so no lock is needed; one that a full disk or a kill has cut short is
+    skipped. Nothing is hashed, since every tool call would take longer. An output that fitted gets a ref when it is
+    read by its name (retrieve.names).
     """
 
     __slots__ = ("_fd",)
@@ -261,7 +260,7 @@ class RunFolder:
         return sorted(filter(_RUN_NAME.fullmatch, os.listdir(self._fd)), reverse=True)
 
     def read(self, name: str) -> RunRecord | None:
-        """Return the run of this name; None if there is none, or it is not ours or cut short."""
+        """Return the run of a file; None if it does not exist, is not ours, or is cut short."""
         if not _RUN_NAME.fullmatch(name):
             return None
         try:
@@ -284,7 +283,7 @@ class RunFolder:
         return filter(None, map(self.read, self.names()))
 
     def add(self, run: RunRecord, limits: Retention) -> None:
-        """Write a run; now and then, remove those that are too many or too old."""
+        """Write a run; one time in PRUNE_ONE_IN, remove old ones."""
         random = os.urandom(4)
         self._write(f"{int(run.created * 1e9):020d}-{random.hex()}", run)
         if random[0] % PRUNE_ONE_IN == 0:
@@ -299,7 +298,7 @@ class RunFolder:
                     os.unlink(name, dir_fd=self._fd)
 
     def forget_bytes(self, ref: str, scope: str | None = None) -> None:
-        """Drop the bytes of a removed output from the runs that printed it, in one scope or in all."""
+        """Remove the bytes of a removed output from the runs that printed it, in one scope or in all."""
         for name in self.names():
             run = self.read(name)
             if run is not None and run.has_bytes_of(ref, scope):
@@ -339,7 +338,7 @@ class DirWriter:
         self._temp = temp
         self._file = file
         self._retention = retention
-        #: An output that is larger than the whole store may be is not even written.
+        #: A larger output is not even written.
         self._max_bytes = retention.bytes if retention else None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
@@ -373,7 +372,7 @@ class DirWriter:
             return FileBlob(os.dup(self.fileno()))
 
     def publish(self, record: Record) -> Record:
-        """Make it visible, all at once. The same output again is one output, with the newest call."""
+        """Make the output visible, all at once; merge it with the same output if that is stored already."""
         self.fileno()
         try:
             with explain_errors(self._path), Folder(self._path) as folder:
@@ -396,7 +395,7 @@ class DirWriter:
         temp, facts = folder.write_temp(encode(record))
         try:
             with hold_tally(folder) as tally:
-                # An output that is there already needs no more than the larger record.
+                # An output that is stored already needs room for its record only.
                 more = Amount(0, facts.st_size) if folder.holds(ref) else Amount(1, size + facts.st_size)
                 reserve(folder, tally, self._retention, ref, more)
                 present, is_new = _claim(folder, temp, ref, record)
@@ -405,17 +404,17 @@ class DirWriter:
             folder.drop_temp(temp)
 
     def _close_file(self, record: Record) -> int:
-        """Close the file and return its size; raise StoreError if not everything is in it."""
+        """Close the file and return its size; raise StoreError if bytes are missing."""
         fd = self.fileno()
-        os.utime(fd)  # retention counts from here, however long the tool was silent
+        os.utime(fd)  # the age counts from here, even after a silent hour of the tool
         size = os.fstat(fd).st_size
-        self._file.close()  # a quota, or a file server, may say only here that nothing was written
+        self._file.close()  # a quota or a file server may report a failed write only here
         if size != record.bytes:
             raise StoreError(f"expected {record.bytes:,} bytes, but {size:,} were stored.")
         return size
 
     def _move_bytes(self, folder: Folder, record: Record, present: Record, claim: os.stat_result | None) -> Record:
-        """Put the bytes beside their record. If that fails, remove the record again if it is our `claim`."""
+        """Put the bytes beside their record. If that fails, remove a record that is new (`claim`)."""
         compressed = None
         try:
             data = None if claim else folder.stat(present.ref + DATA)
@@ -438,7 +437,7 @@ class DirWriter:
 
 
 def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record, bool]:
-    """Put the record under its name, or merge it with the one there; return the result, and whether it is new.
+    """Create a record, or merge it with the one of its name; return the record, and whether it is new.
 
     Raise RefTakenError if another output has the name.
     """
@@ -474,7 +473,7 @@ def _claim(folder: Folder, temp: str, ref: str, record: Record) -> tuple[Record,
 
 
 def _replace_record(folder: Folder, record: Record) -> None:
-    """Put a record in the place of the one that is there."""
+    """Replace a record."""
     temp, _ = folder.write_temp(encode(record))
     try:
         folder.move(temp, record.ref + RECORD)

@@ -1,17 +1,17 @@
-"""The folder of a DirStore: the only ways a file in it is created, opened, moved, locked or removed.
+"""The folder of a DirStore: creating, opening, moving, locking and removing its files.
 
     <ref>.txt  <ref>.json  <ref>.pin     an output, its record, and an empty file when it is pinned
     <ref>.txt.zst                        the output instead of <ref>.txt, once it is compressed
     .tmp/                                files on their way in or out
     .runs/<when>-<random>                a run, with the bytes of an output that fitted
-    .spillover  .sweep  .lock            says what the folder is; when it was last swept; the lock, and in it how much
-                                         the folder holds (store.retention)
+    .spillover  .sweep  .lock            the marker of a store; the time of the last sweep; the lock, with the amount
+                                         in the folder (store.retention)
 
 Everything goes through the descriptor of a root that was checked after it was opened. A process may be killed
 between any two lines here, and others may write, sweep and delete at the same time, also on a filesystem without locks.
-So a process that wants to keep a file touches it, and one that wants to remove it takes it aside first, checks whether
-it was touched meanwhile, and if so puts it back. An output may be compressed, or stored anew, while a reader looks for
-it: so the reader tries the plain file first, then the compressed one, and then the plain one again.
+So a process keeps a file by touching it, and removes one by moving it aside first, checking whether it was touched
+meanwhile, and if so putting it back. An output may be compressed, or stored anew, while a reader opens it; the reader
+tries the plain file first, then the compressed one, and then the plain one again.
 """
 
 from __future__ import annotations
@@ -32,22 +32,20 @@ from spillover.errors import StoreError, describe_error
 from spillover.store.record import REF_SHAPE, Record, UnknownRefError, decode
 
 DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
-#: Where a reader looks for bytes, in this order: a writer removes one only after the other is there.
+#: The endings that a reader tries, in this order: a writer removes one file only after it has created the other.
 BYTES = (DATA, PACKED, DATA)
 MARKER, TEMP, RUNS, SWEEP = ".spillover", ".tmp", ".runs", ".sweep"
 LOCK = ".lock"
-#: Stands in for the lock on a filesystem that has none: only one process can create it.
+#: The file that replaces the lock on a filesystem without locks: only one process can create it.
 LOCK_FILE = ".lock.held"
-#: A lock file this old was left by a process that was killed; a lock is held for microseconds. A longer time makes
-#: others wait for a dead process.
+#: Seconds after which a lock file belongs to a killed process: a lock is held for microseconds. More make others wait.
 STALE_SECONDS = 30
-#: The longest wait for another process that publishes. A longer one delays the tool call.
+#: Seconds of waiting for another process that publishes. More delay the tool call.
 WAIT_SECONDS = 10.0
-#: A larger record is none of ours, and is not read: that of a terabyte has a third of this. A higher number lets a
-#: forged record take more memory.
+#: Bytes of a record: that of a terabyte has a third of this. With more, a forged record takes more memory.
 MAX_RECORD_BYTES = 1 << 29
 
-#: The files of an output by their endings, as they were when they were listed.
+#: The files of an output by their endings, at the time of the listing.
 Files = dict[str, os.stat_result]
 
 MARKER_TEXT = (
@@ -56,7 +54,7 @@ MARKER_TEXT = (
 TEMP_SHAPE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # or a FIFO in the place of a file would hang us
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # without blocking on a FIFO in the place of a file
 MAKE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
@@ -83,7 +81,7 @@ def expand(path: str, environ: Mapping[str, str]) -> str:
 
 @contextmanager
 def explain_errors(path: str = "") -> Iterator[None]:
-    """Turn an OSError inside the block into a StoreError with a readable message; with the path, where that helps."""
+    """Turn an OSError in the block into a StoreError with a readable message about a path."""
     try:
         yield
     except StoreError:
@@ -93,12 +91,12 @@ def explain_errors(path: str = "") -> Iterator[None]:
 
 
 def is_ours(facts: os.stat_result) -> bool:
-    """Return whether this is a plain file that belongs to us."""
+    """Return whether facts are those of a plain file that belongs to us."""
     return stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid()
 
 
 def refuse_writable(path: str, mode: int) -> None:
-    """Refuse a folder in which others can replace files. One that they can only read is accepted."""
+    """Raise StoreError for a folder in which others can replace files; they may read it."""
     if mode & 0o022 and not mode & stat.S_ISVTX:
         raise StoreError(f"other users can write to {path}; run `chmod go-w` on it, or use another folder.")
 
@@ -112,12 +110,12 @@ def parse_name(name: str) -> tuple[str, str] | None:
 
 
 def is_whole(parts: Collection[str]) -> bool:
-    """Return whether these endings make an output: its record and its bytes."""
+    """Return whether endings are those of a complete output: a record and its bytes."""
     return RECORD in parts and not {*parts}.isdisjoint(BYTES)
 
 
 def shut(fd: int) -> None:
-    """Close a descriptor through which nothing important was written; a negative one is none."""
+    """Close a descriptor without reporting errors; do nothing for a negative one."""
     if fd >= 0:
         with suppress(OSError):
             os.close(fd)
@@ -160,7 +158,7 @@ class FileBlob:
             while at < end and (part := os.pread(self._file.fileno(), end - at, at)):
                 parts.append(part)
                 at += len(part)
-        if at < end:  # a reader that goes on from here would never come to the end
+        if at < end:  # a reader that expects more would never reach the end
             raise StoreError(
                 f"The file became shorter while it was being read: {self.size:,} bytes before, {at:,} now."
             )
@@ -220,7 +218,7 @@ class Folder:
 
     @property
     def temp(self) -> int:
-        """The folder of the files on their way in or out."""
+        """The descriptor of the folder of temporary files."""
         if self._temp < 0:
             self._temp = self.open_folder(TEMP, make=True)
         return self._temp
@@ -240,39 +238,39 @@ class Folder:
             shut(fd)
 
     def make_temp(self) -> tuple[str, int]:
-        """Create a file on its way in; return its name, and a descriptor that holds a lock on it."""
+        """Create a temporary file; return its name, and a descriptor that holds a lock on it."""
         name = _temp_name()
         fd = make_file(name, self.temp)
-        with suppress(OSError):  # no locks on this filesystem: then only age tells which files were left behind
+        with suppress(OSError):  # no locks on this filesystem: sweeps go by age
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return name, fd
 
     def write_temp(self, data: bytes) -> tuple[str, os.stat_result]:
-        """Create a file on its way in, written and closed; return its name and its facts."""
+        """Create, write and close a temporary file; return its name and its facts."""
         name, fd = self.make_temp()
         try:
             with shut_on_error(fd):
                 write_all(fd, data)
                 facts = os.fstat(fd)
-            os.close(fd)  # a quota, or a file server, may say only here that nothing was written
+            os.close(fd)  # a quota or a file server may report a failed write only here
         except BaseException:
             self.drop_temp(name)
             raise
         return name, facts
 
     def drop_temp(self, name: str) -> None:
-        with suppress(OSError):  # removed already; or a later sweep finds it
+        with suppress(OSError):  # it is removed already, or a later sweep removes it
             os.unlink(name, dir_fd=self.temp)
 
     def claim(self, temp: str, name: str) -> None:
-        """Give a temporary file a name that is not taken; raise FileExistsError if it is."""
+        """Rename a temporary file; raise FileExistsError if a file has the name."""
         try:
             os.link(temp, name, src_dir_fd=self.temp, dst_dir_fd=self.fd, follow_symlinks=False)
         except FileExistsError:
             raise
         except OSError:
             # No hard links here (FAT, some network mounts): hold the name with an empty file, then move onto that.
-            # Any other trouble shows again here.
+            # Any other error comes again here.
             self.make(name)
             try:
                 self.move(temp, name)
@@ -283,7 +281,7 @@ class Folder:
             self.drop_temp(temp)
 
     def move(self, temp: str, name: str) -> None:
-        """Give a temporary file this name, replacing whatever has it."""
+        """Rename a temporary file, and replace a file of that name."""
         os.replace(temp, name, src_dir_fd=self.temp, dst_dir_fd=self.fd)
 
     def open(self, name: str) -> int:
@@ -304,7 +302,7 @@ class Folder:
         return _stat(name, self.fd)
 
     def touch(self, name: str) -> bool:
-        """Save a file from a process that listed it before and wants to remove it; return whether it is there."""
+        """Protect a file from a process that has listed it and may remove it; return whether it exists."""
         now = time.time_ns()  # not the kernel's own "now", which stands still for milliseconds
         try:
             os.utime(name, ns=(now, now), dir_fd=self.fd, follow_symlinks=False)
@@ -313,9 +311,9 @@ class Folder:
         return True
 
     def take(self, name: str, facts: os.stat_result) -> bool:
-        """Remove a file, unless it was touched or replaced since it had these facts; return whether it is gone."""
+        """Remove a file unless it was touched or replaced since `facts`; return whether it is gone."""
         if not _is_same(facts, self.stat(name) or facts):
-            return False  # not taken aside, where nobody could read it for a moment
+            return False  # it stays in its place, where others can read it
         aside = _temp_name()
         try:
             os.rename(name, aside, src_dir_fd=self.fd, dst_dir_fd=self.temp)
@@ -331,12 +329,12 @@ class Folder:
     def remove(self, ref: str, files: Files) -> bool:
         """Remove these files of an output, unless one was touched since; return whether they are gone."""
         with ExitStack() as stack:
-            with suppress(OSError):  # a full disk, or a process that hangs: cleaning up works all the same
+            with suppress(OSError):  # a full disk or a hanging process: removing works without the lock
                 stack.enter_context(self.lock())
             return self.remove_locked(ref, files)
 
     def remove_locked(self, ref: str, files: Files) -> bool:
-        """Remove these files while the lock is held: the record first, since it makes the others visible."""
+        """Remove files of an output under the lock: the record first, since it makes the others visible."""
         endings = [ending for ending in (RECORD, DATA, PACKED, PIN) if ending in files]
         is_gone = all(self.take(ref + ending, files[ending]) for ending in endings)
         if is_gone:
@@ -441,7 +439,7 @@ class Folder:
         return outputs
 
     def temps(self, max_files: int | None = None) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield the files on their way in or out."""
+        """Yield the temporary files."""
         return ((name, facts) for name, facts in self._list(self.temp, max_files) if TEMP_SHAPE.fullmatch(name))
 
     def has_writer(self, temp: str) -> bool | None:
@@ -449,7 +447,7 @@ class Folder:
         try:
             fd = os.open(temp, READ, dir_fd=self.temp)
         except FileNotFoundError:
-            return True  # its writer was faster: it has its name
+            return True  # its writer has just published it
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -461,12 +459,12 @@ class Folder:
         return False
 
     def _list(self, fd: int, max_files: int | None) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield the plain files of ours in a folder, and no links, folders or files of others."""
+        """Yield the plain files in a folder that belong to us."""
         with os.scandir(fd) as entries:
             for entry in islice(entries, max_files):
                 try:
                     facts: os.stat_result | None = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:  # a file server may say so of one that is there
+                except FileNotFoundError:  # a file server may report this for an existing file
                     facts = _stat(entry.name, fd)
                 if facts is not None and is_ours(facts):
                     yield entry.name, facts
@@ -476,15 +474,15 @@ class Folder:
         return {ending: facts for ending in (RECORD, *BYTES, PIN) if (facts := self.stat(ref + ending))}
 
     def holds(self, ref: str) -> bool:
-        """Return whether an output is there, record and bytes."""
+        """Return whether an output is complete: record and bytes."""
         return bool(self.stat(ref + RECORD) and any(self.stat(ref + ending) for ending in BYTES))
 
     def refs(self) -> set[str]:
-        """Return the ref of every output, judged by the names of its files where that is enough."""
+        """Return the refs of all complete outputs, by the names of their files if possible."""
         names = {*os.listdir(self.fd)}
         parts = filter(None, map(parse_name, names))
         refs = {ref for ref, ending in parts if ending == RECORD}
-        # If an output was compressed while the names were read, both of its bytes may be missing among them.
+        # If an output was compressed while the names were read, they may have neither of its files.
         return {ref for ref in refs if ref + DATA in names or ref + PACKED in names or self.holds(ref)}
 
 
@@ -511,11 +509,11 @@ def make_folder(name: str, within: int | None = None) -> None:
     except FileExistsError:
         return
     if os.stat(name, dir_fd=within, follow_symlinks=False).st_mode & 0o700 != 0o700:
-        os.chmod(name, 0o700, dir_fd=within)  # a umask took even our own right to enter
+        os.chmod(name, 0o700, dir_fd=within)  # the umask has removed our own right to enter
 
 
 def open_folder(path: str, name: str | None = None, within: int | None = None) -> int:
-    """Return a descriptor of the folder at `path`, opened by its name within another where that is given."""
+    """Open the folder at `path`, or by its `name` in the folder `within`."""
     name = path if name is None else name
     try:
         fd = os.open(name, FOLDER, dir_fd=within)

@@ -26,21 +26,21 @@ from spillover.errors import MissingExtraError, StoreError
 from spillover.source.blob import Blob, measure
 from spillover.store.folder import BYTES, DATA, MARKER, PACKED, PIN, RECORD, FileBlob, Files, Folder
 
-#: Bytes of the output in a frame, the least that a read costs. Twice as many compress 1 % better; half as many double
-#: the table.
+#: Bytes of the output in a frame, which every read decompresses. Twice as many compress 1 % better.
 FRAME_BYTES = 1 << 19
-#: No memory is allocated for a frame that claims to be larger.
+#: The largest frame that is read; with more, a forged table takes more memory.
 MAX_FRAME_BYTES = 1 << 24
 #: An output stays uncompressed if its first frame compresses to more than this share of its size.
 MAX_COMPRESSED_SHARE = 0.9
+#: The level of zstd; higher ones compress better and take longer.
 COMPRESSION_LEVEL = 1
-#: Frames fetched at once for a reader that reads on, and frames in memory. More of them need fewer requests.
+#: Frames fetched at once in sequential reading, and frames in memory. More need fewer requests and more memory.
 READ_AHEAD_FRAMES = 8
 CACHED_FRAMES = 2 * READ_AHEAD_FRAMES
-#: A file is compressed only if that saves a block of the disk.
+#: Bytes that compressing a file has to save: a block of the disk. With more, fewer files are compressed.
 MIN_SAVED_BYTES = 4_096
 Form = Literal["plain", "zstd"]
-_SKIPPABLE = 0x184D2A5E  # how a frame begins that decompressors skip
+_SKIPPABLE = 0x184D2A5E  # the first bytes of a frame that decompressors skip
 
 
 def load_zstd() -> ModuleType:
@@ -56,7 +56,7 @@ def load_zstd() -> ModuleType:
 
 
 class DamagedError(StoreError):
-    """Bytes are not the ones that were stored."""
+    """Bytes have changed since they were stored."""
 
 
 class Frames(Struct, frozen=True, rename={"size": "bytes", "hashes": "sha256"}):
@@ -82,7 +82,7 @@ class Frames(Struct, frozen=True, rename={"size": "bytes", "hashes": "sha256"}):
 
 
 class FrameWriter:
-    """Splits an output into frames, compressed if that is worth it."""
+    """Splits an output into frames, compressed if that saves enough."""
 
     def __init__(self, source: Blob, *, compress: bool = True) -> None:
         self._source = source
@@ -105,7 +105,7 @@ class FrameWriter:
             yield data
 
     def table(self) -> Frames:
-        """Return the table of the frames, after the last one was written."""
+        """Return the table of the frames; call it after the last one was written."""
         return Frames(self._source.size, self.form, FRAME_BYTES, tuple(self._sizes), tuple(self._hashes))
 
 
@@ -130,11 +130,13 @@ class FrameBlob:
         self.size = frames.size
 
     def read(self, start: int, end: int) -> bytes:
-        start, end = max(start, 0), min(end, self.size)
+        start = max(start, 0)
+        end = min(end, self.size)
         if start >= end:
             return b""
         step = self._frames.frame
-        first, last = start // step, (end - 1) // step
+        first = start // step
+        last = (end - 1) // step
         parts = [self._frame(number, last) for number in range(first, last + 1)]
         parts[-1] = parts[-1][: end - last * step]
         parts[0] = parts[0][start - first * step :]
@@ -159,7 +161,7 @@ class FrameBlob:
             except DamagedError:
                 if number == first:
                     raise
-                break  # it was read ahead: a reader that needs it requests it again
+                break  # this frame was read ahead: a reader that needs it requests it again
         with self._lock:
             for number, part in frames.items():
                 self._cache[number] = part
@@ -169,7 +171,7 @@ class FrameBlob:
         return frames
 
     def _frame(self, number: int, last: int) -> bytes:
-        """Return a frame of a read that ends in the frame `last`; read ahead if the reader reads on."""
+        """Return a frame of a read that ends in the frame `last`; read ahead in sequential reading."""
         with self._lock:
             if (frame := self._cache.get(number)) is not None:
                 self._cache.move_to_end(number)
@@ -251,7 +253,7 @@ def open_bytes(folder: Folder, ref: str) -> Blob:
 
 
 class Compressed(Struct, frozen=True):
-    """What compressing the outputs of a folder did."""
+    """The result of compressing the outputs of a folder."""
 
     outputs: int = 0
     bytes_before: int = 0
@@ -262,7 +264,7 @@ class Compressed(Struct, frozen=True):
 def compress(
     folder: Folder, now: float, *, older_than_seconds: float, ends_at_seconds: float | None, dry_run: bool = False
 ) -> Compressed:
-    """Compress old outputs; those older than `ends_at_seconds` are left to the next sweep.
+    """Compress old outputs, except those older than `ends_at_seconds`, which the next sweep removes.
 
     The compressed file is synced, read back and compared with the hash in the record before it gets its name and the
     plain file is removed. So after kill -9 at any moment, one of the two is there and whole.
@@ -287,7 +289,7 @@ def compress(
 
 
 def _find_old(folder: Folder, now: float, older_than: float, ends_at: float | None) -> Iterator[tuple[str, Files]]:
-    """Yield the plain outputs of that age that are large enough, with their files by ending."""
+    """Yield the plain outputs to compress, by age and size, with their files by ending."""
     for ref in sorted(folder.refs()):
         files = folder.find_files(ref)
         if RECORD not in files or DATA not in files or files[DATA].st_size <= MIN_SAVED_BYTES:
@@ -323,7 +325,7 @@ def _compress_output(folder: Folder, ref: str, files: Files) -> int | None:
             os.fsync(fd)  # the plain file has been safe for days; unlike a tool call, this can wait for the disk
             os.utime(fd, ns=(files[DATA].st_atime_ns, files[DATA].st_mtime_ns))  # its age stays
             facts = os.fstat(fd)
-            folder.move(temp, ref + PACKED)  # in the place of one that a killed process left, or another one writes
+            folder.move(temp, ref + PACKED)  # may replace the file of a killed process
             os.fsync(folder.fd)
             replaced = folder.take(ref + DATA, files[DATA])
             if not replaced:  # the output was stored again meanwhile

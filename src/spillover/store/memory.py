@@ -13,6 +13,7 @@ from spillover.source.blob import MemoryBlob
 from spillover.store import BaseStore
 from spillover.store.record import Record, RefTakenError, RunRecord, merge, name_for, newest_first, released_by, resolve
 
+#: Runs that are remembered; more take more memory.
 MAX_RUNS = 100
 
 
@@ -61,7 +62,7 @@ class MemoryStore(BaseStore):
             self._forget(whole)
 
     def release(self, ref: str, scope: str) -> None:
-        """Drop an output from a scope; it is removed when no other scope has it."""
+        """Remove an output from a scope, and from the store if no other scope has it."""
         with self._lock:
             whole = self._resolve(ref)
             record, data = self._outputs[whole]
@@ -82,7 +83,7 @@ class MemoryStore(BaseStore):
         """Return None: there is no file that another tool could open."""
 
     def _forget(self, ref: str, scope: str | None = None) -> None:
-        """Drop the bytes of an output from the runs it fitted in."""
+        """Remove the bytes of an output from its runs."""
         self._runs = [run.without_bytes(ref) if run.has_bytes_of(ref, scope) else run for run in self._runs]
 
     def _find(self, ref: str) -> tuple[Record, bytes]:
@@ -103,7 +104,7 @@ class MemoryStore(BaseStore):
                 raise RefTakenError(ref)
             else:
                 record = merge(present, record)
-            self._outputs.pop(ref, None)  # so that it is the last, as the youngest
+            self._outputs.pop(ref, None)  # insert it again at the end, as the youngest
             self._outputs[ref] = record.with_ref(ref), data
             return self._outputs[ref][0]
 

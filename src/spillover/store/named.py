@@ -1,4 +1,4 @@
-"""NamedStore: a DirStore whose outputs also have names of another system's making, in that system's folder.
+"""NamedStore: a DirStore whose outputs also have names of another system, in that system's folder.
 
 `JoinedStores` reads several folders as one store.
 
@@ -6,8 +6,8 @@
     <folder>/.spillover/              the DirStore: the same bytes (a hard link, where there are any) and their record
     <folder>/.spillover/.names/<name> the ref of the output that has this name
 
-The folder may hold files of others; only names of the given shape are ever created here, and only those expire. A name
-with a note of its ref is removed with its output, also where it is a copy.
+The folder may hold other files; only names of one shape are created here, and only they expire. A name with a note of
+its ref is removed with its output, even if it is a copy.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ _sweep_times: dict[str, float] = {}  # when each folder was swept last, by the m
 
 
 def name_part(words: str | None, otherwise: str) -> str:
-    """Return another program's words as a part of a file name: short, visible, and inside the folder."""
+    """Return a part of a file name from another program's words: short, visible, and without slashes."""
     return _UNSAFE_CHARS.sub("_", words or "")[:MAX_PART_CHARS].lstrip(".-") or otherwise
 
 
 class NamedStore(DirStore, frozen=True):
     """A folder of outputs under `names(record)`.
 
-    A process removes what is older than `age_seconds` before it stores its first output. With a `retention`, that
-    decides which names and outputs are removed, again every hour.
+    A process removes outputs older than `age_seconds` before it stores its first one. A `retention` decides instead
+    which names and outputs are removed, every hour.
     """
 
     retention: Retention | None = None
@@ -98,7 +98,7 @@ class NamedStore(DirStore, frozen=True):
         self._make()
         writer = super().writer()
         if self._is_sweep_due(time.monotonic()):
-            with suppress(OSError):  # an output is at stake here, and only tidiness there
+            with suppress(OSError):  # a failed sweep is no reason to lose an output
                 self.sweep_names()
         return NamedWriter(self, writer)
 
@@ -110,7 +110,7 @@ class NamedStore(DirStore, frozen=True):
         return result
 
     def sweep_names(self, now: float | None = None) -> int:
-        """Remove names that are too old or too many, or whose output was removed; return how many."""
+        """Remove names that are too old or too many, or whose output was removed; return their number."""
         by_age = Retention(age_seconds=self.age_seconds, bytes=None, count=None, grace_seconds=0)
         moment = time.time() if now is None else now
         names: list[StoredFile] = []
@@ -130,7 +130,7 @@ class NamedStore(DirStore, frozen=True):
         return count
 
     def _is_sweep_due(self, moment: float) -> bool:
-        """Return whether to sweep: for the first time in this process or, with a retention, after an hour."""
+        """Return whether a sweep is due: the first in this process or, with a retention, after an hour."""
         root = os.fspath(self.root)
         last = _sweep_times.get(root)
         if last is not None and (self.retention is None or moment - last < EVERY_SECONDS):
@@ -149,7 +149,7 @@ class NamedStore(DirStore, frozen=True):
         super().delete(whole)
 
     def release(self, ref: str, scope: str) -> None:
-        """Drop an output from a scope; it is removed with its names when no other scope has it."""
+        """Remove an output from a scope, and from the store with its names if no other scope has it."""
         names = self._find_names(ref)
         super().release(ref, scope)
         if self._find_data(ref) is None:
@@ -169,10 +169,10 @@ class NamedStore(DirStore, frozen=True):
         return super().where(ref)
 
     def give_name(self, record: Record, call: Record) -> str | None:
-        """Give a published output the name it has in this call and return its path; None if that cannot be done."""
+        """Name a published output after this call and return the path; None if that fails."""
         try:
             name = str(self.names(replace(call, ref=record.ref, sha256=record.sha256)))
-        except Exception:  # noqa: BLE001  whatever it raises, the output is stored, and the tool call goes on
+        except Exception:  # noqa: BLE001  a profile's function may raise anything; the output is stored
             return None
         if os.sep in name or "\0" in name or not re.fullmatch(self.shape, name):
             return None
@@ -245,7 +245,7 @@ class NamedStore(DirStore, frozen=True):
         return os.path.join(self.path, NOTES, name)
 
     def _write_note(self, name: str, ref: str) -> None:
-        """Note whose name this is, so that it is removed with its output."""
+        """Write the ref of a name, so that the name is removed with its output."""
         path = self._note(name)
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         with suppress(FileNotFoundError):  # of an output that had this name before
@@ -254,7 +254,7 @@ class NamedStore(DirStore, frozen=True):
             file.write(ref.encode())
 
     def _read_note(self, name: str) -> str | None:
-        """Return the ref of the output that was given this name."""
+        """Return the ref of a name; None if it has no note."""
         try:
             with os.fdopen(os.open(self._note(name), READ), "rb") as file:
                 ref = file.read(MAX_REF_BYTES).decode()
@@ -264,7 +264,7 @@ class NamedStore(DirStore, frozen=True):
 
 
 class NamedWriter(WrappedWriter):
-    """An output on its way in; it gets its name when it is published."""
+    """An output that gets its name when it is published."""
 
     __slots__ = ("_store",)
 
@@ -273,7 +273,7 @@ class NamedWriter(WrappedWriter):
         self._store = store
 
     def publish(self, record: Record) -> Record:
-        """Make it visible; the record comes back with the path of its name."""
+        """Make the output visible, and return its record with the path of its name."""
         dated = record.with_created(time.time())
         published = self.inner.publish(dated)
         return replace(published, path=self._store.give_name(published, dated))
@@ -291,7 +291,7 @@ def _link_or_copy(source: str, path: str) -> None:
 
 
 def _copy(source: str, path: str) -> None:
-    # Read-only, which tells it from a link that is the last of its file.
+    # Read-only, unlike a link.
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o400)
     try:
         with open(source, "rb") as read, os.fdopen(fd, "wb") as write:
@@ -303,7 +303,7 @@ def _copy(source: str, path: str) -> None:
 
 
 class JoinedStores(BaseStore, Struct, frozen=True):
-    """Several folders read as one store, for a reader who has a ref or a path but not the call's settings.
+    """Several folders read as one store, for a reader with a ref or a path and without the call's settings.
 
     New outputs go into the first one. An output that several stores have is read from the first of them, and removed,
     released or pinned in all of them.
@@ -341,7 +341,7 @@ class JoinedStores(BaseStore, Struct, frozen=True):
         return sorted({ref for store in self.stores for ref in store.damaged()})
 
     def delete(self, ref: str) -> None:
-        """Remove an output from every store that has it, also one whose record is damaged."""
+        """Remove an output from every store that has it, even if its record is damaged."""
         stores = [store for store in self.stores if ref in store.damaged()]
         whole, stores = (ref, stores) if stores else self._find(ref)
         for store in stores:
@@ -358,7 +358,7 @@ class JoinedStores(BaseStore, Struct, frozen=True):
             store.pin(whole, pinned)
 
     def where(self, ref: str) -> str | None:
-        """Return the path of an output; of one that is not there, the path it would have."""
+        """Return the path of an output; for an unknown ref, the path it would have."""
         with suppress(RefError):
             whole, stores = self._find(ref)
             return stores[0].where(whole)
@@ -368,18 +368,18 @@ class JoinedStores(BaseStore, Struct, frozen=True):
         return next((ref for store in self.stores if (ref := store.find_ref(path))), None)
 
     def _find(self, ref: str) -> tuple[str, builtins.list[DirStore]]:
-        """Return the ref that is meant, and the stores that have the output; raise RefError if there is none."""
+        """Return the completed ref, and the stores that have the output; raise RefError if there is none."""
         check_ref(ref)
         if stores := [store for store in self.stores if _has(store, ref)]:
             return ref, stores
         whole = resolve(ref, iter(dict.fromkeys(record.ref for store in self.stores for record in store.list())))
         if stores := [store for store in self.stores if _has(store, whole)]:
             return whole, stores
-        raise UnknownRefError(ref)  # removed this moment
+        raise UnknownRefError(ref)  # removed meanwhile
 
 
 def find_store(path: str) -> DirStore | None:
-    """Return the store that the path of an output is in, by the marker that every store has."""
+    """Return the store around the path of an output, by the marker of every store; None if there is none."""
     folder, name = os.path.split(os.path.abspath(path))
     if os.path.isfile(os.path.join(folder, INNER, MARKER)):
         return NamedStore(folder)

@@ -71,7 +71,7 @@ LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are ke
 FORMAT = 2
 #: Folders in a bucket: records, bytes, scopes that are folders of a machine, and outputs without a scope.
 RECORDS, STORED, FOLDERS, NOBODY = "~o", "~s", "~f", "~n"
-#: A key has at most 1,024 bytes in every store; the bucket's prefix and the name of the output are part of it.
+#: Characters of a scope in a key: keys have at most 1,024 bytes, with the bucket's prefix and the name of the output.
 MAX_SCOPE_CHARS = 700
 _NOT_PLAIN = re.compile(rb"[^A-Za-z0-9_.@+-]")
 #: One pattern with the shape of a ref in it: a listing of 100,000 keys has time for one match each.
@@ -79,36 +79,35 @@ _KEY = re.compile(
     rf"((?:.*/)?)(?:{RECORDS}/({REF_SHAPE.pattern})\.json|{STORED}/({REF_SHAPE.pattern})\.[0-9a-f]{{16}}\.(?:zst|txt))",
     re.ASCII | re.DOTALL,
 )
-#: Records read, newest first, to find an output by words. More of them find older outputs, at a request each.
+#: Records read, newest first, to find an output by words. More find older outputs, at a request each.
 MAX_RECORDS_SEARCHED = 1_000
 #: Records requested at once. More make a listing faster, and need more memory and connections.
 REQUESTS_AT_ONCE = 16
-#: An output of at most this size in the bucket is read when it is opened, so that it stays readable if it is removed.
-#: A larger number makes opening slower.
+#: Bytes of an output that is read when it is opened, so that it stays readable if it is removed. More open slower.
 SMALL_BYTES = 1 << 19
-#: How often an update is tried of a record that others change meanwhile. Fewer tries lose calls on a busy record.
+#: Tries to update a record that others change meanwhile. Fewer lose calls on a busy record.
 MAX_RECORD_TRIES = 50
-#: After an optional request that takes more than this share of the deadline, there is none for PAUSE_SECONDS. A longer
-#: pause takes more genuine notices for forged ones.
+#: An optional request that takes more than this share of the deadline is the last for PAUSE_SECONDS. With a longer
+#: pause, more genuine notices are taken for forged ones.
 SLOW_SHARE = 0.1
 PAUSE_SECONDS = 60.0
-#: How long a tool call may upload outputs that earlier calls have left in the spool. A longer time delays the call.
+#: Seconds in which a tool call uploads outputs that earlier calls have left in the spool. More delay the call.
 PUSH_SECONDS = 1.0
 #: Outputs in the spool are nowhere else, so age does not remove them; their number and size are bounded all the same.
 SPOOL_RETENTION = Retention(age_seconds=None, bytes=5 << 30, count=10_000, grace_seconds=7 * 86_400)
 
 
 class Pushed(Struct, frozen=True):
-    """What a push did."""
+    """The result of a push."""
 
     outputs: int = 0
     bytes: int = 0
     left: int = 0  # outputs that are still only on this machine
-    why: str = ""
+    why: str = ""  # the error that kept them there
 
 
 class BucketRecord(Struct, frozen=True):
-    """A record as it stands in a bucket: with the place and the frames of the bytes."""
+    """A record in a bucket, with the key and the frames of its bytes."""
 
     record: Record
     data: str  # the key of the bytes in the folder of the scope; "" if there are none
@@ -129,14 +128,14 @@ class BucketRecord(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where the bytes of a record are, and how many newlines they have: the key `object`, without the frames."""
+    """The key and the newlines of the bytes of a record: the JSON key `object`, without the frames."""
 
     data: str
     newlines: int
 
 
 class Copies(Struct, frozen=True):
-    """An output as the scopes in view have it: in the spool, and in the bucket once for each scope."""
+    """The copies of an output for the scopes in view: in the spool, and in the bucket for each scope."""
 
     ref: str
     spooled: Record | None
@@ -239,12 +238,12 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         return copies.record, blob
 
     def list(self) -> Iterator[Record]:
-        """Return every output in view, newest first. Reads every record, many at once."""
+        """Return every output in view, newest first; this reads every record."""
         records = (entry.record for entry in self._read_entries(self._keys()))
         return iter(combine_by_ref(chain(self._spooled_records(), records)))
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
-        """Return the outputs changed last, and how many there are, with one listing and `count` more requests."""
+        """Return the newest outputs, and the number of all, with one listing and `count` more requests."""
         count = MAX_RECORDS_SEARCHED if count is None else count
         records = self._spooled_records()
         rows = [*self._list_records()]
@@ -315,10 +314,10 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         return Pushed(outputs, size, len(self._spooled_refs()) if refs else 0, why)
 
     def _push_one(self, ref: str) -> int | None:
-        """Upload an output for every scope that has it; return its size, or None if it was stored again and stays."""
+        """Upload an output for each of its scopes; return its size, or None if it was stored again and stays."""
         root = self.local.path
         with explain_errors(root), Folder(root) as folder:
-            files = folder.find_files(ref)  # before it is read: a process that adds a call to it touches it
+            files = folder.find_files(ref)  # before reading: a process that adds a call to the record touches it
             record = folder.read_record(ref)
             with closing(open_bytes(folder, ref)) as blob:
                 for part in split_by_scope(record):
@@ -331,13 +330,13 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         return []
 
     def _spooled_records(self) -> builtins.list[Record]:
-        """Return the records in the spool, as the scopes in view see them; none if it cannot be read."""
+        """Return the records in the spool with the calls in view; none if it cannot be read."""
         with suppress(StoreError):
             return [visible for record in self.local.list() if (visible := seen_by(record, self.scope))]
         return []
 
     def _get_spooled(self, ref: str) -> Record | None:
-        """Return the record of a complete ref in the spool, as the scopes in view see it."""
+        """Return the record of a complete ref in the spool, with the calls in view."""
         try:
             record = self.local.get(ref)
         except (RefError, StoreError):
@@ -372,7 +371,7 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         try:
             entry = self._read_entry(record_key(self.scope, ref))
         except Denied:
-            pass  # perhaps it is not there; a listing tells, or says why it may not
+            pass  # perhaps it does not exist; a listing answers that, or explains the missing right
         except StoreError:
             if not spooled:
                 raise
@@ -380,12 +379,12 @@ class ObjectStore(BaseStore, Struct, frozen=True):
         return Copies(ref, spooled, (entry,) if entry else ()) if spooled or entry else None
 
     def _keys(self, ref: str = "") -> dict[str, str]:
-        """Return the keys of the records in view that `ref` may name, or of all, each with the ref in it."""
+        """Return the keys of the records in view whose refs begin with `ref`, each with its ref."""
         keys = {row.key: parse_key(row.key) or "" for row in self._list_records(ref)}
         return {key: name for key, name in keys.items() if matches(ref, name)}
 
     def _list_records(self, ref: str = "") -> Iterator[Listed]:
-        """List the records in view; for the start of a ref, at least the ones that it may name."""
+        """List the records in view; for the start of a ref, at least those that begin with it."""
         folder = folder_of(self.scope)
         after = None
         if self.scope.startswith("/"):  # no other scope is below it
@@ -428,7 +427,7 @@ class ObjectWriter(WrappedWriter):
         self._store = store
 
     def publish(self, record: Record) -> Record:
-        """Upload the output, and what earlier calls have left in the spool; if that fails, keep it there and say so."""
+        """Upload the output, and then the spool of earlier calls; on failure keep it there, as the record reports."""
         store = self._store
         record = record.with_created(time.time())
         with closing(self.blob()) as blob:
@@ -451,7 +450,7 @@ class ObjectWriter(WrappedWriter):
 
 
 def upload(store: ObjectStore, blob: Blob, record: Record) -> Record:
-    """Upload an output for one scope and return its record as it is in the bucket then."""
+    """Upload an output for one scope and return its record in the bucket."""
     record = record.with_ref(name_for(record.tool, record.sha256))
     uploaded = _upload_bytes(store.bucket, blob, record, compress=store.compress)
     # If this fails, the record may have arrived all the same, so the bytes stay until the lifecycle rule removes them.
@@ -475,7 +474,7 @@ def _upload_bytes(bucket: Bucket, blob: Blob, record: Record, *, compress: bool)
 
 
 def _upload_record(bucket: Bucket, uploaded: BucketRecord, max_age_seconds: float | None) -> BucketRecord:
-    """Put a record under its key, or merge it with the one there; RefTakenError if another output has the ref."""
+    """Create a record, or merge it with the one of its key; RefTakenError if another output has the ref."""
     for _ in range(MAX_RECORD_TRIES):
         try:
             bucket.create(uploaded.key, uploaded.encode())
@@ -538,7 +537,7 @@ class BucketBlob(FrameBlob):
     def load(self, first: int, upto: int) -> dict[int, bytes]:
         try:
             return super().load(first, upto)
-        except DamagedError:  # perhaps it was garbled on the way
+        except DamagedError:  # perhaps by the transfer
             return super().load(first, upto)
 
     def _get_range(self, start: int, end: int) -> bytes:
@@ -564,7 +563,7 @@ def decode(data: bytes, ref: str) -> BucketRecord:
 
 
 def _is_data_of(ref: str, name: str) -> bool:
-    """Return whether a key in the folder of a scope is one of the bytes of a ref: no other is ever opened for it."""
+    """Return whether a key in the folder of a scope names bytes of a ref; no other is ever opened for it."""
     return parse_key(name) == ref and name.rpartition("/")[0] == STORED
 
 
@@ -596,7 +595,7 @@ def folder_of(scope: str | None) -> str:
 
 
 def _escape(segment: str) -> str:
-    """Return a segment of a scope as a segment of a key: =XX for what is not plain. It never begins with "~"."""
+    """Return a segment of a scope as a segment of a key, with =XX for unusual bytes; it never begins with "~"."""
     data = segment.encode("utf-8", "surrogatepass")
     return _NOT_PLAIN.sub(lambda match: b"=%02X" % match[0][0], data).decode("ascii")
 

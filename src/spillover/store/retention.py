@@ -1,4 +1,4 @@
-"""What a DirStore keeps, for how long, and how much at most.
+"""Retention: the age, the size and the number of the outputs that a DirStore keeps.
 
 Outputs expire by age; then the oldest are removed until size and number are within the limits. A sweep does that once
 an hour. A writer that publishes an output makes room for it, or is refused.
@@ -27,12 +27,12 @@ from spillover.store.folder import LOCK, MARKER, PIN, SWEEP, Files, Folder, is_w
 _log = logging.getLogger(__name__)
 
 DAY = 86_400
-#: Between two automatic sweeps. A longer time keeps expired outputs longer.
+#: Seconds between two automatic sweeps. More keep expired outputs longer.
 EVERY_SECONDS = 3_600
-#: Files that such a sweep lists, and outputs that it removes. More of them delay the tool call in which it happens.
+#: Files that such a sweep lists, and outputs that it removes. More delay the tool call in which it happens.
 MAX_SWEEP_FILES = 50_000
 MAX_SWEEP_REMOVALS = 2_000
-#: A file without a living writer that is younger may be between two steps of one. A longer time keeps leftovers longer.
+#: Seconds for which a file without a writer may be between two steps of one. More keep leftovers longer.
 STEP_SECONDS = 60
 #: Making room frees this part of a limit, so that not every later output has to. A higher number frees less.
 SPARE_DIVISOR = 32
@@ -74,7 +74,7 @@ class StoredFile(Struct, frozen=True):
 
 
 class Swept(Struct, frozen=True):
-    """What a sweep removed."""
+    """The result of a sweep."""
 
     outputs: int = 0
     bytes: int = 0
@@ -94,14 +94,14 @@ class Amount(Struct, frozen=True):
         return Amount(max(0, self.outputs - less.outputs), max(0, self.bytes - less.bytes))
 
     def fits(self, retention: Retention) -> bool:
-        """Return whether a store may hold this much."""
+        """Return whether this amount is within a retention."""
         return (retention.bytes is None or self.bytes <= retention.bytes) and (
             retention.count is None or self.outputs <= retention.count
         )
 
 
 class Tally:
-    """How much a folder holds, while its lock is held."""
+    """The amount in a folder, in the file of its lock; valid while the lock is held."""
 
     __slots__ = ("_fd",)
 
@@ -114,7 +114,7 @@ class Tally:
         return Amount(int(match[1]), int(match[2])) if match else None
 
     def write(self, amount: Amount | None) -> None:
-        """Note what the folder holds; None where that is not certain."""
+        """Write the amount in the folder; None if it is uncertain."""
         text = _UNKNOWN_TALLY if amount is None else b"%020d %020d\n" % (amount.outputs, amount.bytes)
         if os.pwrite(self._fd, text, 0) != len(text):
             raise StoreError(f"{LOCK} could not be written.")
@@ -130,7 +130,8 @@ def hold_tally(folder: Folder) -> Iterator[Tally]:
 def plan(entries: Iterable[StoredFile], retention: Retention, now: float) -> list[str]:
     """Return the refs of the outputs to remove, the oldest first."""
     loose = sorted((entry for entry in entries if not entry.pinned), key=lambda entry: (entry.mtime, entry.ref))
-    size, count = sum(entry.bytes for entry in loose), len(loose)
+    size = sum(entry.bytes for entry in loose)
+    count = len(loose)
     expired = []
     for entry in loose:
         age = now - entry.mtime
@@ -146,7 +147,7 @@ def plan(entries: Iterable[StoredFile], retention: Retention, now: float) -> lis
 
 
 def list_entries(folder: Folder) -> dict[str, tuple[StoredFile, Files]]:
-    """Return every complete output of a folder, as retention sees it, and its files."""
+    """Return the size, the age and the files of every complete output of a folder."""
     return {ref: (_entry(ref, files), files) for ref, files in folder.outputs().items() if is_whole(files)}
 
 
@@ -157,7 +158,7 @@ def count(folder: Folder) -> Amount:
 
 
 def sweep(folder: Folder, retention: Retention, now: float, *, dry_run: bool = False) -> Swept:
-    """Sweep all of it. Two at once do no harm, only the same work."""
+    """Sweep a whole folder. Two sweeps at once do no harm."""
     if folder.stat(MARKER) is None:  # an empty folder that is not ours yet
         return Swept()
     if not dry_run:
@@ -175,7 +176,7 @@ def sweep_if_due(folder: Folder, retention: Retention, now: float) -> Swept | No
 
 
 def _mark(folder: Folder) -> None:
-    """Note that a sweep begins, so that no other starts, and a sweep that fails is not repeated by the next call."""
+    """Record the time of a sweep, so that no other starts, and a failed one is not repeated at once."""
     if not folder.touch(SWEEP):
         with suppress(FileExistsError):
             folder.make(SWEEP)
@@ -195,10 +196,10 @@ def _sweep(
     expired = plan(entries.values(), retention, now)[:max_removals]
     removals = [entries[ref] for ref in expired if dry_run or folder.remove(ref, outputs[ref])]
 
-    # An output between two steps of being published or removed is not whole either; it gets time to become so.
+    # An output that is being published or removed is incomplete, too; it gets the time for that.
     min_age = max(retention.grace_seconds, STEP_SECONDS)
     halves = [ref for ref, files in outputs.items() if ref not in entries and now - _entry(ref, files).mtime > min_age]
-    # Only a part of the folder may have been listed, or an output was compressed meanwhile; it is whole all the same.
+    # If only a part of the folder was listed, or an output was compressed meanwhile, it may be complete.
     halves = [ref for ref in halves[:max_removals] if not folder.holds(ref)]
     leftovers = sum(len(outputs[ref]) for ref in halves if dry_run or folder.remove(ref, outputs[ref]))
     for name in list(_list_leftovers(folder, now, min_age, max_files))[:max_removals]:
@@ -208,7 +209,7 @@ def _sweep(
     result = Swept(len(removals), sum(entry.bytes for entry in removals), leftovers)
     if not dry_run:
         with suppress(OSError), hold_tally(folder) as tally:
-            tally.write(None)  # the next writer counts, which corrects a tally that is wrong for whatever reason
+            tally.write(None)  # the next writer counts, which corrects a wrong tally
         if removals or leftovers:
             count_words = f"{len(removals):,} output{'s' * (len(removals) != 1)}"
             file_words = f"{leftovers:,} leftover file{'s' * (leftovers != 1)}"
@@ -224,7 +225,7 @@ def _entry(ref: str, files: Files) -> StoredFile:
 
 
 def _list_leftovers(folder: Folder, now: float, min_age: float, max_files: int | None) -> Iterator[str]:
-    """Yield the files on their way in or out whose process has ended."""
+    """Yield the temporary files of processes that have ended."""
     for name, facts in folder.temps(max_files):
         age = now - max(facts.st_mtime, facts.st_ctime)  # ctime: a file taken aside to be removed keeps its mtime
         if age <= STEP_SECONDS:
@@ -246,7 +247,7 @@ def reserve(folder: Folder, tally: Tally, retention: Retention | None, ref: str,
 
 
 def make_room(folder: Folder, present: Amount, retention: Retention, ref: str, more: Amount) -> Amount:
-    """Remove the oldest outputs past their grace, and return how much; raise StoreError if it is not enough."""
+    """Remove the oldest outputs past their grace, and return their amount; raise StoreError if it is too small."""
     # Pinned outputs are never removed, but they count.
     entries = {name: entry for name, entry in list_entries(folder).items() if name != ref}
     pinned = _sum(file for file, _ in entries.values() if file.pinned)

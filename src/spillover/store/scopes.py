@@ -4,9 +4,9 @@ A scope is a text. One that starts with "/" is a folder, a project on this machi
 "tenant/project/session". The default is SPILLOVER_SCOPE, or else the root of the repository the process works in, or
 else the working folder.
 
-What is written through a `ScopedStore` belongs to its scope, and nothing of any other can be read: "not there" and "not
-yours" are the same answer, in the same words. The record of an output says which scopes have it. Commands are stored,
-and shown, without their secrets.
+Outputs written through a `ScopedStore` belong to its scope, and those of other scopes cannot be read: they get the same
+answer, in the same words, as outputs that do not exist. The record of an output lists its scopes. Commands are stored
+and shown without their secrets.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from spillover.store.record import (
 )
 
 VARIABLE = "SPILLOVER_SCOPE"
-#: What git puts into the root of a repository, a worktree or a submodule.
+#: The entry in the root of a repository, a worktree or a submodule of git.
 REPOSITORY = ".git"
-#: The working folder of a process whose working folder was removed, if the system does not say which it was.
+#: The scope of a process whose working folder was removed, if its former name is unknown.
 REMOVED = "/(deleted)"
 
 _default: str | None = None  # determined once, so that a later chdir changes nothing
 
 
 def default_scope() -> str:
-    """Return the default scope of this process: SPILLOVER_SCOPE, or its project, determined at first need."""
+    """Return the default scope of this process: SPILLOVER_SCOPE, or its project at the first call."""
     value = os.environ.get(VARIABLE)
     if value:
         try:
@@ -64,7 +64,7 @@ def default_scope() -> str:
 
 
 def folder_scope(cwd: str | os.PathLike[str] | None = None) -> str:
-    """Return the project that a folder (without one: the working folder) is in: its repository's root, or itself."""
+    """Return the project of a folder, by default of the working folder: its repository's root, or itself."""
     try:
         folder = working_folder() or _removed_folder() if cwd is None else os.path.realpath(cwd)
     except (OSError, ValueError):  # not a path
@@ -81,7 +81,7 @@ def working_folder() -> str | None:
 
 
 def _removed_folder() -> str:
-    """Return the former name of a working folder that was removed, if the system says it."""
+    """Return the former name of a working folder that was removed; REMOVED if the system does not have it."""
     try:
         return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
     except OSError:
@@ -89,11 +89,11 @@ def _removed_folder() -> str:
 
 
 def find_repository(start: str, home: str) -> str | None:
-    """Return the nearest folder upward with a repository in it; None if there is none. Only names are looked at.
+    """Return the nearest folder upward with a repository in it, by its name only; None if there is none.
 
-    Not beyond the filesystem it starts in, and not in the home folder or above unless it starts there: a repository for
-    the dotfiles in a home would make one project of all that is below. One that belongs to anybody but the owner of
-    the folder we start in, us, or root does not count; otherwise anybody could turn all of /tmp into one project.
+    The search stays on one filesystem, and below the home folder unless it starts there: a repository for dotfiles in
+    a home would turn all folders below into one project. A repository counts only if it belongs to us, to root or to
+    the owner of the first folder; otherwise anybody could turn all of /tmp into one project.
     """
     device = None
     trusted = {0, os.geteuid()}
@@ -115,7 +115,7 @@ def find_repository(start: str, home: str) -> str | None:
 
 
 def _as_text(path: str) -> str:
-    """Return a path as a scope, with %XX for characters that cannot be seen; one that is too long becomes its hash."""
+    """Return a path as a scope, with %XX for invisible characters; a hash for a path that is too long."""
     path = "/" + path.strip("/")
     if not path.isprintable() or "%" in path:
         path = "".join(char if char.isprintable() and char != "%" else _escape(char) for char in path)
@@ -158,14 +158,15 @@ class ScopedStore(BaseStore):
         """Start storing an output of this scope; of the project, if this is the view of everything."""
         try:
             scope = default_scope() if self._scope in (None, EVERY) else self.scope
-        except UsageError as error:  # the tool call survives
+        except UsageError as error:  # a StoreError does not end the tool call
             raise StoreError(str(error)) from error
         return ScopedWriter(self.store.writer(), scope)
 
     def get(self, ref: str) -> Record:
         """Return the record of a ref, or of a unique prefix, as this scope sees it."""
         check_ref(ref)
-        scope, view = self.scope, self._view()
+        scope = self.scope
+        view = self._view()
         try:
             if view.scope == scope:
                 return self._show(ref, view.get(ref))
@@ -180,7 +181,7 @@ class ScopedStore(BaseStore):
         return self.open_record(ref)[1]
 
     def open_record(self, ref: str) -> tuple[Record, Blob]:
-        """Return the record and the bytes, looked up and checked once."""
+        """Return the record and the bytes of a ref, with one lookup."""
         view = self._view()
         try:
             if view.scope != self.scope:
@@ -199,7 +200,7 @@ class ScopedStore(BaseStore):
         return self._view().get_any_scope(ref)
 
     def list(self) -> Iterator[Record]:
-        """Return this scope's outputs, by its own newest calls."""
+        """Return this scope's outputs, in the order of its own newest calls."""
         return iter(newest_first(self._show_all(self._view().list())))
 
     def newest(self, count: int | None = None) -> tuple[builtins.list[Record], int]:
@@ -210,14 +211,14 @@ class ScopedStore(BaseStore):
         return [*self._show_all(records)], total
 
     def find_ref(self, path: str) -> str | None:
-        """Return the ref in a path as a notice names it; None if there is none. The path is not opened."""
+        """Return the ref in a path from a notice; None if there is none. The path is not opened."""
         name = path.rpartition("/")[2]
         for ending in (".txt.zst", ".txt", ".json"):
             name = name.removesuffix(ending)
         return name if REF_SHAPE.fullmatch(name) else self.store.find_ref(path)
 
     def damaged(self) -> builtins.list[str]:
-        """Return the refs whose record cannot be read. Their scope is unknown: only the view of everything has them."""
+        """Return the refs of unreadable records; their scope is unknown, so only the view of everything lists them."""
         return self.store.damaged() if self.scope == EVERY else []
 
     def remember(self, run: RunRecord) -> None:
@@ -243,7 +244,7 @@ class ScopedStore(BaseStore):
         self._view().pin(self.get(ref).ref, pinned)
 
     def where(self, ref: str) -> str | None:
-        """Return the path of an output; the same one for what is not there and for what belongs to others."""
+        """Return the path of an output, without a hint whether it is missing or belongs to another scope."""
         view = self._view()
         try:
             return view.where(self.get(ref).ref)
@@ -252,24 +253,24 @@ class ScopedStore(BaseStore):
                 raise
         if view.get_any_scope(ref) is None:
             return view.where(ref)
-        # Ask for a ref that cannot exist, so that the path does not betray that another scope has this one.
+        # The path of a ref that cannot exist does not reveal that another scope has this one.
         unused = ref.rpartition("-")[0] + "-" + "0" * len(ref.rpartition("-")[2])
         path = view.where(unused)
         return path and path.replace(unused, ref)
 
     def _view(self) -> BaseStore:
-        """Return the part of the store that this scope may see; all of it if the store does not tell scopes apart."""
+        """Return the part of the store that this scope may see; the whole store if it does not tell scopes apart."""
         return self.store.for_scope(self.scope)
 
     def _show(self, ref: str, record: Record) -> Record:
-        """Return a record as this scope sees it; RefError if it is not this scope's."""
+        """Return a record with this scope's calls only; RefError if it belongs to others."""
         visible = seen_by(record, self.scope)
         if visible is None:
             raise self._missing(ref)
         return _redact(visible)
 
     def _show_all(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the records of this scope, as it sees them."""
+        """Yield the records of this scope, with its own calls only."""
         scope = self.scope
         return (_redact(visible) for record in records if (visible := seen_by(record, scope)))
 
@@ -288,7 +289,7 @@ class ScopedStore(BaseStore):
 
 
 class ScopedWriter(WrappedWriter):
-    """An output on its way in, that will belong to a scope."""
+    """An output that will belong to a scope."""
 
     __slots__ = ("_scope",)
 
@@ -297,7 +298,7 @@ class ScopedWriter(WrappedWriter):
         self._scope = scope
 
     def publish(self, record: Record) -> Record:
-        """Make it visible to its scope; the record comes back as that scope sees it."""
+        """Make the output visible to its scope, and return the record as that scope sees it."""
         command = None if record.command is None else shorten_command(record.command)
         published = self.inner.publish(replace(record, scope=self._scope, others=(), command=command))
         visible = seen_by(published, self._scope)
