@@ -79,6 +79,19 @@ def test_a_field_that_differs_is_shown_however_deep_it_is():
     assert any("CrashLoopBackOff" in reason.why for reason in clipped.why)
 
 
+def test_in_records_of_many_kinds_no_inner_value_is_rare():
+    records = [{"kind": n, "inner": {f"key {n % 32}": n % 32}} for n in range(64)]
+    assert not [reason for reason in clip(records, 300).why if "key" in reason.why]
+
+
+def test_a_rare_inner_value_is_found_among_thousands():
+    records = [{"id": n, "inner": {"state": "on"}} for n in range(4_000)]
+    records[3_000]["inner"]["state"] = "off"
+    clipped = clip(records, 300)
+    assert '"state": "off"' in clipped.text
+    assert 'record 3,001: "state": "off"' in [reason.why for reason in clipped.why]
+
+
 def test_what_a_record_says_twice_is_shown_once():
     text = clip([block(n) for n in range(14)], 700).text
     assert text.count("words of block 7") <= 1

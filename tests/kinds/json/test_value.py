@@ -221,6 +221,13 @@ def test_the_record_that_stands_out_is_kept(others, number, why, layout):
     assert why in [span.why for span in spans]
 
 
+def test_an_object_hides_one_run_even_where_a_member_stands_out():
+    value = {f"id {number}": {"a": number, "b": "text"} for number in range(2_000)}
+    value["id 1000"]["c"] = 3
+    body, _ = shown_of(json.dumps(value))
+    assert body.count('"…"') == 1
+
+
 def test_a_record_without_a_key_stands_out():
     all_of_them = records(3_000)
     del all_of_them[2_222]["name"]
