@@ -93,17 +93,15 @@ _DATE = re.compile(rb'"\d{4}-\d\d-\d\d')
 class Field:
     """What is known of one path of the records, and of those that go on from it."""
 
-    __slots__ = ("common", "count", "inside", "is_shown", "key", "same", "shows_switches", "values", "worth")
+    __slots__ = ("count", "inside", "is_shown", "same", "shows_switches", "values", "worth")
 
-    def __init__(self, key: bytes = b"") -> None:
-        self.key = key
+    def __init__(self) -> None:
         self.count = 0
         self.worth = 0.0
         self.values: dict[bytes, int] = {}
         self.same: bytes | None = None  # what nearly all say that have it
         self.inside: dict[bytes, Field] = {}
-        # What follows once the sample is read: the value that says nothing, and whether a lean record shows others.
-        self.common: bytes | None = None
+        # What follows once the sample is read: whether a lean record shows other values.
         self.is_shown = True
         self.shows_switches = True
 
@@ -111,7 +109,7 @@ class Field:
         """Return the field that a key leads to; `learn` adds one that is not known."""
         inner = self.inside.get(key)
         if inner is None and learn:
-            inner = self.inside[key] = Field(key)
+            inner = self.inside[key] = Field()
         return inner
 
     def add(self, value: bytes) -> None:
@@ -142,8 +140,6 @@ class Fields:
         self.root = Field()
         self._marks = marks
         self._sampled = max(1, len(records))
-        #: By the last key alone: where records are of several kinds, each path is rare.
-        self._by_key: dict[bytes, Field] = {}
         for record in records:
             if record.end - record.start <= SAMPLE_RECORD_BYTES:
                 self._learn(record.start, record.end, depth, depth + MAX_NESTED, self.root)
@@ -159,8 +155,6 @@ class Fields:
                 continue
             value = compared(self._marks.data, member.start, member.end)
             inner.add(value)
-            if inner.key:
-                self._by_key.setdefault(inner.key, Field()).add(value)
             if value[:1] in (b"[", b"{"):
                 self._learn(member.start, member.end, depth + 1, bottom, inner)
 
@@ -169,8 +163,6 @@ class Fields:
         fields = list(_walk(self.root, ()))
         for path, node in fields:
             node.weigh(path)
-        for key, node in self._by_key.items():
-            node.weigh((key,))
         leaves = [(path, node) for path, node in fields if node.is_leaf()]
         # What few of the records have tells few apart.
         leaves.sort(key=lambda leaf: (-leaf[1].worth * min(1.0, leaf[1].count / self._sampled), leaf[0]))
@@ -181,8 +173,7 @@ class Fields:
 
     def _decide(self, path: Path, node: Field, *, is_best: bool) -> None:
         """Note whether a lean record shows a value; one that no record of the sample has is always shown."""
-        node.common = (self._by_key[path[-1]] if path[-1] and node.count < MIN_RECORDS else node).same
-        if node.common is not None:
+        if node.same is not None:
             # What differs stands out; but far inside of a record it must be more than a switch.
             node.shows_switches = len(path) <= 2
         elif node.count * FEW * 2 <= self._sampled:
@@ -277,7 +268,7 @@ class Lean:
     def _shows(self, start: int, end: int, depth: int, node: Field | None, *, in_array: bool) -> bool:
         """Return whether a value is shown, at least in part."""
         value = compared(self._marks.data, start, end)
-        is_common = node is not None and node.common is not None and value == node.common
+        is_common = node is not None and value == node.same
         if value[:1] in (b"[", b"{") and depth + 1 < self._bottom:
             is_bare = end - start == 2 or (is_common and not in_array)
             return not is_bare and self._visit(start, end, depth + 1, node)
