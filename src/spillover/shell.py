@@ -326,6 +326,7 @@ def _read_words(command: Any) -> Iterator[str]:
 
 
 def _find_substitutions(node: Any) -> Iterator[str]:
+    """Yield the lines of the substitutions in a node, but not in the commands inside of it."""
     waiting = [*reversed(node.named_children)]
     while waiting:
         child = waiting.pop()
@@ -395,6 +396,7 @@ def _list_commands(pipelines: Sequence[Pipeline], depth: int) -> list[list[Comma
 
 
 def _list_stage(stage: Stage, depth: int) -> list[list[Command]]:
+    """Return the pipelines that a stage runs in the end."""
     if stage.kind == "function_definition":  # it is defined here, and runs elsewhere
         return []
     target = resolve_command(stage.words)

@@ -67,6 +67,7 @@ def init(arguments: argparse.Namespace) -> int:
 
 
 def _init_host(host: Host, arguments: argparse.Namespace) -> None:
+    """Change the files of one agent, and print the changes and what is left to do."""
     scope: Scope = arguments.scope or ("project" if host is SHELL else "user")
     plan = plan_removal if arguments.uninstall else plan_install
     files = targets(host, scope, os.environ, os.getcwd(), file=arguments.file)
@@ -198,6 +199,7 @@ def reply_to_stdin(host: Host) -> str:
 
 
 def _reply(host: Host, event: Any) -> str:
+    """Return the reply to an event as JSON; "" if nothing changes."""
     cwd = event.get("cwd") if isinstance(event, dict) else None
     folder = cwd if isinstance(cwd, str) and os.path.isdir(cwd) else None
     session = os.environ.get(host.project_variable, "")  # where the session began: the tool's folder changes with `cd`

@@ -74,6 +74,7 @@ def trust(arguments: argparse.Namespace) -> int:
 
 
 def _trust_file(name: str, *, as_json: bool) -> int:
+    """Trust a file, and list what it may set beyond limits and keep."""
     file, data = _find_file(name)
     allowed = [entry.key or entry.why for entry in needs_trust(file, os.environ)]  # before the file is trusted
     # Settings that contradict each other would stop every command once the file is trusted.

@@ -258,6 +258,7 @@ def _check_hosts(folder: str) -> Iterator[Check]:
 
 
 def _check_host(host: Host, scope: Scope, target: Target) -> Iterator[Check]:
+    """Check that our part of a file is current and that `spill` answers; nothing where we are not installed."""
     try:
         if not is_installed(target):
             return

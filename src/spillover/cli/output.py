@@ -120,7 +120,8 @@ def count_of(number: int, noun: str) -> str:
 
 def format_setting(key: str, value: object) -> str:
     """Return the value of a setting with its unit; "" if it sets nothing."""
-    row, name = find_key(key), split(key)[1]
+    row = find_key(key)
+    name = split(key)[1]
     kind = "" if row is None else row.kind
     if kind == FLAG or isinstance(value, bool):
         return str(value).lower()

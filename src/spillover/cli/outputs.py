@@ -110,7 +110,8 @@ def list_outputs(arguments: argparse.Namespace) -> int:
         write(_describe_nothing(arguments, store))
         return EXIT_OK
     project = ("project",) if arguments.all_scopes else ()
-    head, right = ("ref", "lines", "bytes", "age", "", *project, "command"), (1, 2, 3)
+    head = ("ref", "lines", "bytes", "age", "", *project, "command")
+    right = (1, 2, 3)
     rows = [_row(record, store, with_project=arguments.all_scopes) for record in records]
     if not arguments.all:
         rows = rows[: _count_fitting(clipper, len(rows), lambda count: format_table(head, rows[:count], right))]
@@ -158,7 +159,8 @@ def _age(record: Record) -> str:
 def _describe_nothing(arguments: argparse.Namespace, store: ScopedStore) -> str:
     """Return the message for an empty list; if a filter is the cause, with what there is instead."""
     if arguments.all_scopes:
-        place, elsewhere = "", ""
+        place = ""
+        elsewhere = ""
     else:
         place = " in this project" if store.scope.startswith("/") else f" in scope {store.scope}"
         elsewhere = " --all-scopes looks in every project."

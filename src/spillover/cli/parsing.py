@@ -128,7 +128,8 @@ def parse(argv: Sequence[str]) -> tuple[Command, argparse.Namespace]:
         words, patterns = _split_patterns(words)
         if patterns:  # a stand-in lets the parser check the other words; a pattern may begin with a dash
             arguments = parser.parse_args(["PATTERN", *words])
-            arguments.ref, arguments.pattern = arguments.pattern, " ".join(patterns)
+            arguments.ref = arguments.pattern
+            arguments.pattern = " ".join(patterns)
             arguments.patterns = patterns
             return command, arguments
     if command.intermixed and "--" not in words:
@@ -341,6 +342,7 @@ def _explain_missing(names: str, command: str) -> str:
 
 
 def _explain_choice(name: str, problem: str) -> str:
+    """Return the message for a word that is no choice, with the choices and the nearest one."""
     choice, _, rest = problem.partition(" (choose from ")
     word = choice.strip("'")
     choices = [choice.strip("' ") for choice in rest.rstrip(")").split(",")]

@@ -42,7 +42,8 @@ def grep(arguments: argparse.Namespace) -> int:
     clipper = make_reader(arguments)
     fixed = arguments.fixed
     if patterns := getattr(arguments, "patterns", None):
-        ref, (pattern, fixed) = arguments.ref, _join(patterns, fixed=fixed)
+        ref = arguments.ref
+        pattern, fixed = _join(patterns, fixed=fixed)
     else:
         ref, pattern = _order(clipper, arguments)
     blank = None if fixed or arguments.only_matching else BLANK_PATTERNS.get(pattern)

@@ -154,6 +154,7 @@ def _read_redact(environ: Mapping[str, str], cwd: str | None) -> str:
 
 
 def _read_options(arguments: argparse.Namespace) -> dict[str, object]:
+    """Return the settings on the command line, by their names in the configuration."""
     options = {name: value for name in SETTINGS if (value := getattr(arguments, name, None)) is not None}
     for option in getattr(arguments, "profile_option", None) or ():
         key, equals, value = option.partition("=")

@@ -149,6 +149,7 @@ def _compression_facts(compressed: Compressed | None) -> dict[str, object]:
 
 
 def _describe_compression(compressed: Compressed | None) -> str:
+    """Return the line about compressed outputs; "" where none was to be compressed."""
     if compressed is None:
         return ""
     outputs = count_of(compressed.outputs, "output")

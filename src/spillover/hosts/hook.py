@@ -379,6 +379,7 @@ def query_from_arguments(arguments: Any) -> str:
 
 
 def _collect(value: Any, words: list[str], depth: int) -> None:
+    """Append the texts inside of arguments, up to QUERY_TEXTS of them."""
     if len(words) >= QUERY_TEXTS or depth > QUERY_DEPTH:
         return
     if isinstance(value, str):

@@ -327,6 +327,7 @@ class Relay:
                 await self._send(refusal(message.id, code, one_line(words, GARBAGE_CHARS)))
 
     async def _from_client(self, message: Message) -> None:
+        """Pass a message of the client to the server, or answer it."""
         if message.method == "initialize":
             self.host = client_of(message)
         if message.method is None:
@@ -368,6 +369,7 @@ class Relay:
         await self.server.send(message.line)
 
     async def _notify(self, message: Message) -> None:
+        """Pass a notification to the server, unless it cancels a request that the server does not have."""
         if message.method == "notifications/cancelled":
             id_ = message.params.get("requestId")
             if id_ in self.own_answers:
@@ -551,6 +553,7 @@ class Relay:
                 await server.send(refusal(message.id, INTERNAL_ERROR, words))
 
     async def _from_server(self, server: ServerLink, message: Message) -> None:
+        """Pass a message of the server to the client, within the limits."""
         if message.method is None:
             await self._take_answer(message)
             return
@@ -600,6 +603,7 @@ class Relay:
         return partial(bound_answer, request.method, message, replace(policy.call, query=request.query))
 
     async def _finish_beside(self, message: Message, finish: Callable[[], bytes], call: Call) -> None:
+        """Finish an answer in a thread and send it; send an error where that fails."""
         try:
             await self._send(await asyncio.to_thread(finish), call)
         except ConnectionError:

@@ -173,6 +173,7 @@ def cover_line(line: bytes, settings: Settings) -> bytes:
 
 
 def _cover_part(part: Any, cover: Callable[[str], str]) -> Any:
+    """Return a part of a message without the secrets in it; EXACT strings stay."""
     if not isinstance(part, dict):
         return cover_strings(part, cover)
     entries = {}

@@ -296,6 +296,7 @@ class ServerProcess:
         return await asyncio.shield(self.ending)
 
     async def _end(self) -> str:
+        """Close its stdin, then signal its group, until it has ended."""
         self.pipes.close()
         by_itself = await self._wait_exit(CLOSE_SECONDS)
         if not by_itself:
@@ -351,6 +352,7 @@ def show_stderr(stream: FileIO) -> threading.Thread:
 
 
 def _pump(stream: FileIO) -> None:
+    """Copy a stream to stderr, with control characters as visible ones."""
     decode = getincrementaldecoder("utf-8")("replace").decode
     with suppress(OSError, ValueError), stream:
         while True:

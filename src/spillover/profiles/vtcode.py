@@ -179,6 +179,7 @@ def _take_halves(document: Document, half: int) -> list[Span]:
 
 
 def _find_head_end(data: bytes, half: int) -> int:
+    """Return the end of the first lines with `half` tokens, or of the part of a long one that fits."""
     at = 0
     tokens = 0
     while end := data.find(b"\n", at) + 1:
@@ -190,6 +191,7 @@ def _find_head_end(data: bytes, half: int) -> int:
 
 
 def _find_tail_start(data: bytes, half: int) -> int:
+    """Return the start of the last lines with `half` tokens, or of the part of a long one that fits."""
     tokens = 0
     at = len(data)
     while start := data.rfind(b"\n", 0, max(0, at - 1)) + 1:

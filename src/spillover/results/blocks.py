@@ -251,6 +251,7 @@ def _may_be_dropped(block: Any) -> bool:
 
 
 def _replace_in(block: Any, change: Callable[[str], str], *, keep_empty: bool, leave: Collection[int]) -> Any:
+    """Return a block with its texts changed; the very same one where they stay."""
     if isinstance(block, str):
         return change(block)
     for place in find_places(block):

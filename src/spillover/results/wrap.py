@@ -174,6 +174,7 @@ def _fill(text: str, call: Call) -> float:
 
 
 def _bound_object(result: Any, call: Call, leave: tuple[type, ...], declared: str) -> tuple[Any, Clip]:
+    """Bound an object: the very same one where all its forms fit, and without secrets where these are covered."""
     forms = list_forms(result, leave)
     if not forms:  # no host can write it
         clip = Clip(trim(no_json(type(result).__name__), call.within_budget()))
