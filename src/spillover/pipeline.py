@@ -138,7 +138,8 @@ def _cut(intake: Intake, call: Call, sections: Sequence[Section], earlier: Earli
 
 def _show_whole(intake: Intake, call: Call, sections: Sequence[Section]) -> Clipped | None:
     """Return an output that reaches the model whole; None if it does not fit, or if overwritten frames are left out."""
-    settings, data = call.settings, intake.buffer
+    settings = call.settings
+    data = intake.buffer
     unlabelled = tuple(
         visible_text(settings, data[section.start : section.end]) for section in sections if not section.label
     )

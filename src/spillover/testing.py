@@ -151,7 +151,8 @@ def chunked(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
 def put(store: Store, data: bytes | Iterable[bytes], tool: str = "bash", **facts: Any) -> Record:
     """Store an output as `clip` would, for this project; `facts` are more fields of its record."""
     facts.setdefault("scope", default_scope())
-    writer, meter = store.writer(), Meter()
+    writer = store.writer()
+    meter = Meter()
     try:
         for chunk in (data,) if isinstance(data, bytes) else data:
             writer.write(chunk)

@@ -148,7 +148,8 @@ class Search(Struct, frozen=True):
     def _whole_lines(self, first: int, upto: int) -> Iterator[Hit]:
         """Yield lines as hits."""
         for number in range(first, upto):
-            start, end = self._line_start(number), self._line_start(number + 1)
+            start = self._line_start(number)
+            end = self._line_start(number + 1)
             end -= end > start and self.document.blob.read(end - 1, end) == b"\n"
             yield Hit(number, start, start, end, end)
 
@@ -335,7 +336,8 @@ class Search(Struct, frozen=True):
 
 def _cut_row(start: int, data: bytes, hit: Hit) -> tuple[int, bytes]:
     """Return the offset and the bytes of the row of a match; an overwritten line has a row for each frame."""
-    begin, end = hit.start - start, min(len(data), hit.end - start)
+    begin = hit.start - start
+    end = min(len(data), hit.end - start)
     first = data.rfind(b"\r", 0, begin) + 1
     last = data.find(b"\r", end)
     return start + first, data[first : last if last >= 0 else len(data)]
@@ -535,7 +537,8 @@ def _split(blob: Blob, start: int, sizes: Sizes) -> Iterator[_Piece]:
             data = blob.read(base, base + sizes.chunk)
             if base + len(data) <= pos:
                 return
-        at, end = pos - base, base + len(data)
+        at = pos - base
+        end = base + len(data)
         last = end >= blob.size or len(data) < sizes.chunk  # or the file became shorter
         if (stop := _ordinary_end(data, at, line_start - base, sizes, last=last)) > at:
             yield _Piece(base, data, at, stop, line_start)
@@ -588,7 +591,10 @@ def _is_searchable(data: bytes, at: int, stop: int, pattern: Pattern) -> bool:
 
 
 def _find_in_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
-    data, base, line_start, since = piece.data, piece.base, piece.line_start, piece.at
+    data = piece.data
+    base = piece.base
+    line_start = piece.line_start
+    since = piece.at
     for begin, end in _matches(pattern, data, piece.at, piece.stop, by_line=True):
         if (newline := rfind(data, "\n", since, begin)) >= 0:
             line_start = base + newline + 1
@@ -606,15 +612,21 @@ def _find_in_unclean_lines(piece: _Piece, pattern: Pattern) -> Iterator[Place]:
     if not _is_searchable(raw, 0, len(raw), pattern):  # not plain but for CRLF
         views.insert(0, _shown_rows(raw))
     for view, lines in views:
-        text, row, since = before + view, 0, len(before)
+        text = before + view
+        row = 0
+        since = len(before)
         for begin, end in _matches(pattern, text, since, len(text), by_line=True):
-            row, since = row + text.count(b"\n", since, begin), begin
+            row = row + text.count(b"\n", since, begin)
+            since = begin
             column = begin - max(text.rfind(b"\n", 0, begin) + 1, len(before))
             places.setdefault(row if lines is None else lines[row], (column, text[begin:end]))
-    base, at, nth = piece.base + piece.at, 0, 0
+    base = piece.base + piece.at
+    at = 0
+    nth = 0
     for number, (column, match) in sorted(places.items()):
         while nth < number:
-            at, nth = data.index(b"\n", at) + 1, nth + 1
+            at = data.index(b"\n", at) + 1
+            nth = nth + 1
         line = data[at : _line_end(data, at, len(data))].removesuffix(b"\r")
         place = column if line.startswith(match, column) else line.find(match)
         begin, end = (at + place, at + place + len(match)) if place >= 0 else (at, at + len(line))

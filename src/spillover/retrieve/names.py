@@ -402,7 +402,8 @@ def _join_ends(value: Any) -> str | None:
         return str(spell_int(int(value)))
     if isinstance(value, Mapping):
         if value.keys() == {"offset", "limit"}:
-            offset, count = _join_ends(value["offset"]), _join_ends(value["limit"])
+            offset = _join_ends(value["offset"])
+            count = _join_ends(value["limit"])
             return None if offset is None or count is None else f"{offset}:+{count}"
         ends = next(((first, last) for first, last in _END_NAMES if {first} <= value.keys() <= {first, last}), None)
         return None if ends is None else _join_ends([value.get(end) for end in ends])

@@ -194,7 +194,9 @@ class Outline(Struct, frozen=True):
 
     def _next(self, kind: str, scan: Survey | None) -> str:
         """Return the call that reads around the first failure, or the end of a log; otherwise the beginning."""
-        total, hints, ref = self.document.lines, self.call.settings.hints, self.record.ref
+        total = self.document.lines
+        hints = self.call.settings.hints
+        ref = self.record.ref
         if not total:
             return "There is nothing to read."
         if kind == "blob":
@@ -217,7 +219,7 @@ def _list_parts(contents: Contents) -> _List:
 
 def _part_row(part: Part, name: str) -> _Row:
     title = _shorten(_RULE.sub(r"\1\1\1", part.title)) or "before the first"
-    failures = "" if not part.failures else " (1 failure)" if part.failures == 1 else f" ({part.failures:,} failures)"
+    failures = f" ({part.failures:,} failure{'s' * (part.failures != 1)})" if part.failures else ""
     line = part.first_line if part.title and name not in WITHOUT_LINES else 0
     return _Row(f"{format_range('line', part.first_line, part.last_line)}: {title}{failures}", line, part.first_line)
 

@@ -56,7 +56,8 @@ def read(
     if part.lines or part.bytes:
         if not (lines is bytes_ is columns is None):
             raise UsageError("the ref already names a part; leave out the other range, or what follows the #.")
-        lines, bytes_ = part.lines, part.bytes
+        lines = part.lines
+        bytes_ = part.bytes
     if bytes_ is not None and (lines is not None or columns is not None):
         raise UsageError("use bytes alone, or lines and columns together.")
 

@@ -195,7 +195,8 @@ def _rule(number: int) -> Callable[[bytes], bytes]:
     pattern = compile_own(_RULES[number].pattern)
 
     def replace(match: re.Match[bytes]) -> bytes:
-        before, value = match.group(1), match.group(2)
+        before = match.group(1)
+        value = match.group(2)
         after = match.group(3) if match.re.groups > 2 else b""
         opening, closing = _quotes(value)
         inner = value[len(opening) : len(value) - len(closing)]

@@ -91,7 +91,8 @@ def _search(text: bytes) -> list[Secret]:
             newline = text.find(b"\n", end, end + MAX_SECRET_BYTES)
             last = newline if newline >= 0 else min(len(text), end + MAX_SECRET_BYTES)
             beside_name = number >= len(FORMATS)
-            secret, matched = None, 0
+            secret = None
+            matched = 0
             # Most values beside a name are no secrets: a long one is matched to its end only if it begins like one.
             for limit in (min(last, end + JUDGED_BYTES), last) if beside_name else (last,):
                 match = compile_own(_ROWS[number][1]).match(text, start, limit)
@@ -234,18 +235,24 @@ class CoveredBlob(Struct, frozen=True, eq=False):
         return find_gap(self.blob)
 
     def read(self, start: int, end: int) -> bytes:
-        start, end, low, high = max(0, start), min(end, self.size), 0, self.size
+        start = max(0, start)
+        end = min(end, self.size)
+        low = 0
+        high = self.size
         opens, closes = self.gap
         if opens < closes and start < opens:
-            end, high = min(end, opens), opens
+            end = min(end, opens)
+            high = opens
         elif opens < closes:
-            start, low = max(start, closes), closes
+            start = max(start, closes)
+            low = closes
         if start >= end:
             return b""
         for at, window in self.windows:
             if at <= start and end <= at + len(window):
                 return window[start - at : end - at]
-        since, upto = start, end
+        since = start
+        upto = end
         if end - start < WINDOW_BYTES:
             since = max(low, start - start % WINDOW_BYTES)
             upto = min(start + 2 * WINDOW_BYTES, high)
@@ -300,7 +307,8 @@ class CoveredStreams:
     def _leave(self, count: int) -> Iterator[tuple[str, bytes]]:
         """Cover the first delayed bytes, and yield them."""
         raw = self._before + bytes(self._delayed)
-        first, last = len(self._before), len(self._before) + count
+        first = len(self._before)
+        last = len(self._before) + count
         out = bytearray(raw)
         is_alone = len(self._stream_before) == 1
         for stream in () if is_alone else self._stream_before:
@@ -387,7 +395,8 @@ class _Reading:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the original bytes behind a part of this text; an escape counts as a whole."""
-        first, last = self._source(start)[0], self._source(end - 1)[1]
+        first = self._source(start)[0]
+        last = self._source(end - 1)[1]
         return (first, last) if self._parent is None else self._parent.span(first, last)
 
     def _source(self, at: int) -> tuple[int, int]:
@@ -424,7 +433,8 @@ def _clean(source: bytes, parent: _Reading | None) -> Iterator[_Reading]:
     if unseen:
         reading = _Reading(source, ((start, end, b"") for start, end in unseen), parent)
         yield reading
-        source, parent = reading.text, reading
+        source = reading.text
+        parent = reading
     if b"\b" in source:
         backspaces = [match.start() for match in compile_own("\b").finditer(source)]
         yield _Reading(source, ((at, at + 1, b"") for at in backspaces), parent)

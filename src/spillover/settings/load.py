@@ -208,7 +208,8 @@ def check(setting: Setting, folder: str, environ: Mapping[str, str], text: str =
     """Return the setting with its value parsed, a path relative to `folder`; ConfigError for a wrong one."""
     if setting.key.startswith(PROFILES):
         return _check_option(setting, folder, environ, text)
-    key, name = find_key(setting.key), split(setting.key)[1]
+    key = find_key(setting.key)
+    name = split(setting.key)[1]
     kind = "" if key is None else key.kind
     try:
         value = parse_value(kind, setting.value)

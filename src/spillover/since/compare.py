@@ -224,7 +224,9 @@ def _table(*members: str | range) -> bytes:
     return bytes(byte in codes for byte in range(256))
 
 
-_DIGITS, _LOWER, _UPPER = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS = "0123456789"
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WORD = _table(_DIGITS, _LOWER, _UPPER, "_", range(0x80, 0x100))
 _DIGIT = _table(_DIGITS)
 _HEX = _table(_DIGITS, "abcdefABCDEF")
@@ -326,9 +328,11 @@ def _join(data: Array, begin: Array, end: Array, names: Array) -> tuple[Array, A
     """Join masked words to ranges: a time, a number with its fraction, a temporary name."""
     if len(names):
         outside = ~_within(begin, names[:, 0], names[:, 1])
-        begin, end = np.concatenate((begin[outside], names[:, 0])), np.concatenate((end[outside], names[:, 1]))
+        begin = np.concatenate((begin[outside], names[:, 0]))
+        end = np.concatenate((end[outside], names[:, 1]))
         order = begin.argsort()
-        begin, end = begin[order], end[order]
+        begin = begin[order]
+        end = end[order]
     if len(begin) < 2:
         return begin, end
     apart = (end[:-1] + 1 != begin[1:]) | ~_JOINT[data[end[:-1]]]
@@ -337,7 +341,8 @@ def _join(data: Array, begin: Array, end: Array, names: Array) -> tuple[Array, A
 
 def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, digits: Array) -> tuple[Array, Array]:
     """Return two booleans for each word with digits: whether it varies from run to run, and whether it is a number."""
-    first, behind = begin[numeric], end[numeric]
+    first = begin[numeric]
+    behind = end[numeric]
     size = behind - first
     padded = np.concatenate((np.full(3, 10, np.uint8), data, np.full(3, 10, np.uint8)))  # edges have neighbours, too
 
@@ -345,7 +350,8 @@ def _judge(view: bytes, data: Array, begin: Array, end: Array, numeric: Array, d
         return padded[place + (3 + step)]
 
     number = digits == size
-    before, after = at(first, -1), at(behind, 0)
+    before = at(first, -1)
+    after = at(behind, 0)
     hexadecimal = _count_in(view, _HEX, first, behind) == size
     starts_with_digit = (at(first, 0) >= ord("0")) & (at(first, 0) <= ord("9"))
     variable = (number & (size >= MIN_ID_DIGITS)) | (~number & hexadecimal & (size >= MIN_HASH_DIGITS))
@@ -400,7 +406,8 @@ def _is_near(view: bytes, begin: Array, end: Array, numeric: Array) -> Array:
     ):
         size = end[beside] - begin[beside]
         close = np.flatnonzero((gap > 0) & (gap <= 2) & (size <= LONGEST_NAME))
-        name, size = beside[close], size[close]
+        name = beside[close]
+        size = size[close]
         apart = np.maximum(begin[name], begin[numeric[close]])
         opening = words[begin[name]] & _MASKS[size]
         opening ^= size.astype(np.uint64) << np.uint64(56)

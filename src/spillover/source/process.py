@@ -111,9 +111,10 @@ def run(
 
 
 def _start(command: Command) -> subprocess.Popen[bytes]:
+    stdin = subprocess.PIPE if command.input else subprocess.DEVNULL
     return subprocess.Popen(
         list(command.argv),
-        stdin=None if command.interactive else subprocess.PIPE if command.input else subprocess.DEVNULL,
+        stdin=None if command.interactive else stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if command.together else subprocess.PIPE,
         cwd=command.cwd,
@@ -187,7 +188,9 @@ class _Watcher:
             self._wait(self._timeout())
         self._drain()
         code = self.child.returncode
-        exit_code = TIMED_OUT if self.timed_out else 128 - code if code < 0 else code
+        exit_code = 128 - code if code < 0 else code
+        if self.timed_out:
+            exit_code = TIMED_OUT
         still_open = tuple(self.streams.values())
         return Ended(exit_code, timed_out=self.timed_out, signals=tuple(received), still_open=still_open)
 

@@ -31,10 +31,16 @@ from typing import Self
 from spillover.errors import StoreError, describe_error
 from spillover.store.record import REF_SHAPE, Record, UnknownRefError, decode
 
-DATA, PACKED, RECORD, PIN = ".txt", ".txt.zst", ".json", ".pin"
+DATA = ".txt"
+PACKED = ".txt.zst"
+RECORD = ".json"
+PIN = ".pin"
 #: The endings that a reader tries, in this order: a writer removes one file only after it has created the other.
 BYTES = (DATA, PACKED, DATA)
-MARKER, TEMP, RUNS, SWEEP = ".spillover", ".tmp", ".runs", ".sweep"
+MARKER = ".spillover"
+TEMP = ".tmp"
+RUNS = ".runs"
+SWEEP = ".sweep"
 LOCK = ".lock"
 #: The file that replaces the lock on a filesystem without locks: only one process can create it.
 LOCK_FILE = ".lock.held"

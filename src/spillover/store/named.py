@@ -41,7 +41,8 @@ from spillover.store.record import (
 )
 from spillover.store.retention import DAY, EVERY_SECONDS, Retention, StoredFile, Swept, plan
 
-INNER, NOTES = ".spillover", ".names"
+INNER = ".spillover"
+NOTES = ".names"
 #: Characters of another program's words that do not become part of a name.
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
 #: Characters of one part of a name. Two parts and an ending must fit into the 255 bytes of a file name.

@@ -70,7 +70,10 @@ LIFECYCLE_DECIDES = "the bucket's lifecycle rule decides how long outputs are ke
 #: The format of a record in a bucket.
 FORMAT = 2
 #: Folders in a bucket: records, bytes, scopes that are folders of a machine, and outputs without a scope.
-RECORDS, STORED, FOLDERS, NOBODY = "~o", "~s", "~f", "~n"
+RECORDS = "~o"
+STORED = "~s"
+FOLDERS = "~f"
+NOBODY = "~n"
 #: Characters of a scope in a key: keys have at most 1,024 bytes, with the bucket's prefix and the name of the output.
 MAX_SCOPE_CHARS = 700
 _NOT_PLAIN = re.compile(rb"[^A-Za-z0-9_.@+-]")
@@ -376,7 +379,9 @@ class ObjectStore(BaseStore, Struct, frozen=True):
             if not spooled:
                 raise
             # The bucket is away, but the output is here.
-        return Copies(ref, spooled, (entry,) if entry else ()) if spooled or entry else None
+        if spooled is None and entry is None:
+            return None
+        return Copies(ref, spooled, (entry,) if entry else ())
 
     def _keys(self, ref: str = "") -> dict[str, str]:
         """Return the keys of the records in view whose refs begin with `ref`, each with its ref."""
