@@ -41,6 +41,8 @@ ROOMY_SHARE = 0.5
 MAX_TOKENS = 10**12
 #: A larger `stretch` is refused as a mistake.
 MAX_STRETCH = 100
+#: Begins the ids that stand for calls without one.
+UNNAMED = "\0"
 #: Calls whose limit is remembered. Beyond these the oldest is forgotten, and may get another limit; more take memory.
 MAX_DECISIONS = 4_096
 
@@ -185,7 +187,7 @@ class Budget:
     def release(self, call_id: str) -> None:
         """Free what was promised to a call that will add nothing, e.g. after a failure."""
         with self._lock:
-            self._promised.pop(call_id, None)
+            self._forget_promise(call_id)
 
     def resize(self, window: int) -> None:
         """Change the window. Usage and level follow; what was decided for a call stays."""
@@ -217,10 +219,16 @@ class Budget:
             by = max(by, -self._used[component])
             self._used[component] += by
             if call_id is not None:
-                self._promised.pop(call_id, None)
+                self._forget_promise(call_id)
             new_levels = self._update_level()
         self._report(new_levels)
         return by
+
+    def _forget_promise(self, call_id: str) -> None:
+        """Forget what a call was promised; of a call without an id of its own, which is made once, its limit too."""
+        self._promised.pop(call_id, None)
+        if call_id.startswith(UNNAMED):
+            self._decided.pop(call_id, None)
 
     def _committed_tokens(self) -> int:
         return sum(self._used.values()) + sum(self._promised.values())

@@ -28,6 +28,7 @@ from spillover.document.document import (
     visible,
     visible_text,
 )
+from spillover.budget import UNNAMED
 from spillover.errors import UsageError
 from spillover.events import record_clip
 from spillover.kinds.selection import Span
@@ -95,7 +96,7 @@ def finish(intake: Intake, call: Call, sections: Sequence[Section] = ()) -> Clip
     `sections` are its parts side by side, such as the streams of a command.
     """
     started = time.monotonic()
-    promise = call.id or f"\0{next(_serial_numbers)}"  # calls at the same time are not promised the same tokens
+    promise = call.id or f"{UNNAMED}{next(_serial_numbers)}"  # calls at the same time are not promised the same tokens
     call = call.within_budget(promise)
     try:
         intake.finish()
