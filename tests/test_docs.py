@@ -79,7 +79,11 @@ def test_every_option_is_in_the_reference(command):
 
 def test_every_public_name_is_in_the_reference():
     marked = {name for names in re.findall(r"<!-- api: (.*?) -->", REFERENCE) for name in names.split()}
-    raised = {name for name, value in vars(spillover.errors).items() if inspect.isclass(value) and issubclass(value, Exception)}
+    raised = {
+        name
+        for name, value in vars(spillover.errors).items()
+        if inspect.isclass(value) and issubclass(value, Exception)
+    }
     places = {
         "errors": raised - {*spillover.__all__},
         "testing": spillover.testing.__all__,

@@ -18,6 +18,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from spillover import fallback
+from spillover.budget import UNNAMED
 from spillover.document.clean import count_chars, is_plain
 from spillover.document.document import (
     Document,
@@ -28,7 +29,6 @@ from spillover.document.document import (
     visible,
     visible_text,
 )
-from spillover.budget import UNNAMED
 from spillover.errors import UsageError
 from spillover.events import record_clip
 from spillover.kinds.selection import Span
