@@ -35,16 +35,16 @@ OLD_STYLE = re.compile(
 )
 #: Figure → its ceiling, which `make lint` holds, and the goal. A ceiling only falls.
 CEILINGS = {
-    "Python files in src": (155, 145),
-    "lines in src": (40_100, 33_500),
-    "lines of the longest file in src": (692, 650),  # retrieve/grep.py: one assignment per line cost 30 lines
-    "files below 80 lines": (4, 8),
-    "indented imports": (138, 70),
-    "noqa, type: ignore": (119, 60),
+    "Python files in src": (145, 145),
+    "lines in src": (39_920, 33_500),
+    "lines of the longest file in src": (653, 650),
+    "files below 80 lines": (2, 8),
+    "indented imports": (78, 70),
+    "noqa, type: ignore": (118, 60),
     "entries at the top of src/spillover": (33, 34),
-    "identifiers that are participles or pronouns": (182, 25),
-    "words of the old style in src": (170, 80),
-    "Python files in tests": (299, 299),
+    "identifiers that are participles or pronouns": (32, 25),
+    "words of the old style in src": (111, 80),
+    "Python files in tests": (293, 293),
     "lines in tests": (53_000, 45_000),
 }
 SUPPRESSION = re.compile(r"#\s*(?:noqa|type:\s*ignore)")
@@ -83,7 +83,9 @@ def measure(sources: Mapping[Path, str], tests: Sequence[str], vague_count: int)
         f"files below {SMALL_FILE_LINES} lines": len(small),
         "indented imports": sum(len(IMPORT.findall(text)) for text in sources.values()),
         "noqa, type: ignore": sum(len(SUPPRESSION.findall(text)) for text in sources.values()),
-        "entries at the top of src/spillover": sum(path.name != "__pycache__" for path in SOURCE.iterdir()),
+        "entries at the top of src/spillover": sum(
+            path.is_file() or any(path.glob("*.py")) for path in SOURCE.iterdir()
+        ),
         "identifiers that are participles or pronouns": vague_count,
         "words of the old style in src": sum(len(OLD_STYLE.findall(text)) for text in sources.values()),
         "Python files in tests": len(tests),

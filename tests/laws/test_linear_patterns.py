@@ -63,7 +63,7 @@ UNPROVED = {
     "retrieve/outline.py": {
         "_RULE": SHORT,
     },
-    "retrieve/grep.py": {
+    "retrieve/scan.py": {
         "_CODE_AND_TEXT": RUN,
         "_TOKEN": SHORT,  # a pattern has PATTERN_CHARS characters at most
     },

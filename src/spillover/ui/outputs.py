@@ -30,8 +30,8 @@ from spillover.kinds.log.outline import survey
 from spillover.kinds.selection import Span
 from spillover.pipeline import fits
 from spillover.result import Clip
-from spillover.retrieve.grep import compile_pattern, count, scan
 from spillover.retrieve.read import open_output
+from spillover.retrieve.scan import compile_pattern, count, scan
 from spillover.settings.limits import Size
 from spillover.settings.load import load
 from spillover.settings.settings import Call

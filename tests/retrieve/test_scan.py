@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spillover.document.clean import clean
 from spillover.errors import PatternError
-from spillover.retrieve.grep import MAX_PATTERN_CHARS, SIZES, Count, Hit, Sizes, compile_pattern, count, scan
+from spillover.retrieve.scan import MAX_PATTERN_CHARS, SIZES, Count, Hit, Sizes, compile_pattern, count, scan
 from spillover.source.blob import LineIndex, MemoryBlob
 
 TINY = Sizes(chunk=16, giant=10, overlap=6)
@@ -424,7 +424,7 @@ def test_what_only_looks_like_a_refused_construct_is_not_refused(text):
 
 def test_the_engine_prints_nothing():
     code = (
-        "from spillover.retrieve.grep import compile_pattern\n"
+        "from spillover.retrieve.scan import compile_pattern\n"
         "for text in ('(', 'x{1000}{1000}', r'\\pL{1000}'):\n"
         "    try: compile_pattern(text)\n"
         "    except ValueError: pass\n"
