@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from spillover.document.clean import clean
-from spillover.document.document import cover_bytes
+from spillover.document.document import cover_blob, cover_bytes
 from spillover.document.forgery import MARK, Guard
 from spillover.errors import StoreError
 from spillover.notice.wording import failed
@@ -65,15 +65,14 @@ def clip_plainly(intake: Intake, call: Call, error: Exception) -> Clip:
     """Return a clip of an output whose clipping has failed, from what is still at hand."""
     reason = f"spill failed ({type(error).__name__})"
     _log.warning("Clipping an output of %s failed (%s bytes): %r", call.tool, f"{intake.bytes:,}", error)
-    head, tail = intake.buffer, b""
     if intake.overflowed:
         intake.fail(StoreError(reason))
-        head, tail = read_ends(intake.blob().read, intake.bytes, MAX_BYTES)
-    if call.settings.redact != "off":
-        try:
-            head, tail = cover_bytes(call.settings, head), cover_bytes(call.settings, tail)
-        except Exception:  # noqa: BLE001  this may be what failed: then nothing is shown that was not looked at
-            head = tail = b""
+    try:
+        head, tail = _read_covered_ends(intake, call)
+    except Exception:
+        if call.settings.redact == "off":
+            raise
+        head = tail = b""  # covering may be what failed: then nothing is shown that was not searched
     text = _view(head) + _view(tail)
     missing = max(0, intake.bytes - len(text.encode("utf-8", "replace"))) if intake.overflowed else 0
     shorter = shorten(text, error, call.limits, missing=missing)
@@ -87,6 +86,13 @@ def clip_plainly(intake: Intake, call: Call, error: Exception) -> Clip:
         _count=call.settings.count,
         _limits=call.limits,
     )
+
+
+def _read_covered_ends(intake: Intake, call: Call) -> tuple[bytes, bytes]:
+    """Return all of an output that fitted, or its first and last bytes, with secrets covered as settings say."""
+    if not intake.overflowed:
+        return cover_bytes(call.settings, intake.buffer), b""
+    return read_ends(cover_blob(call.settings, intake.blob()).read, intake.bytes, MAX_BYTES)
 
 
 def _view(data: bytes) -> str:

@@ -20,7 +20,7 @@ import pytest
 from law_faults import CALLS, Faulty, failures
 from law_ways import SOURCES, TOGETHER, WRAPPED
 
-from spillover import Budget, Clipper, Limits, MemoryStore, StoreError
+from spillover import Budget, Clipper, DirStore, Limits, MemoryStore, StoreError
 from spillover.errors import ToolOutputError
 from spillover.testing import content
 from support import (
@@ -442,6 +442,47 @@ def test_shown_with_a_failing_store_raised_an_index_error_and_no_options_do_with
         where = (options, keep, name, given, limits)
         assert clip.outcome in ("stored", "lost"), where
         assert options["redact"] == "off" or not secrets_of(clip.text, TOKEN), where
+
+
+KEY_LINES = [f"{number:03}MIIEpAIBAAKCAQEA{number * 7919:08}abcdefghij" for number in range(300)]
+
+
+def key_of(count):
+    return "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *KEY_LINES[:count], "-----END RSA PRIVATE KEY-----", ""])
+
+
+def test_the_rest_of_a_secret_behind_a_gap_was_shown_when_nothing_could_be_stored():
+    for secret in (key_of(30), TOKEN + "\n"):
+        for offset in range(1, len(secret), max(1, len(secret) // 12)):
+            rest = 102_400 - len(secret) + offset
+            text = "start\n" * 60_000 + secret + "ok\n" * (rest // 3) + "\n" * (rest % 3)
+            shown = Clipper(store=DirStore("/dev/full"), redact="shown").clip(text).text
+            assert not [line for line in KEY_LINES if line[4:27] in shown or line[-18:] in shown], (offset, shown[:900])
+            assert not secrets_of(shown, TOKEN), (offset, shown[:900])
+
+
+def test_the_rest_of_a_key_was_shown_when_clipping_itself_failed(monkeypatch):
+    monkeypatch.setattr("spillover.kinds.cut.cut", lambda *_: 1 / 0)
+    monkeypatch.setattr("spillover.fallback.SURVIVED", (Exception,))
+    for store in (MemoryStore(), DirStore("/dev/full")):
+        for lines in (30, 290):
+            text = "start\n" * 60_000 + key_of(lines) + "ok\n" * 100
+            shown = Clipper(Limits(tokens=60_000), store=store, redact="shown").clip(text).text
+            assert "ZeroDivisionError" in shown
+            assert not [line for line in KEY_LINES if line in shown], shown[-3_000:]
+
+
+def test_a_token_that_a_cap_cut_in_two_was_shown_when_it_was_read_back():
+    before = "".join(f"{number}\n" for number in range(20_000))
+    for redact in ("shown", "stored"):
+        for offset in range(1, len(TOKEN) + 2, 3):
+            cap = len(before) + len("using ") + offset
+            clipper = Clipper(Limits(tokens=300), store=MemoryStore(), redact=redact, cap=cap)
+            clip = clipper.clip(f"{before}using {TOKEN}\n{before}")
+            reads = [clipper.read(clip.ref, lines=20_001).text, clipper.read(clip.ref, bytes=f"{cap - 30}:{cap}").text]
+            reads.append(clipper.grep(clip.ref, "^using|^.redacted|^[*]").text)
+            assert not secrets_of("".join([clip.text, *reads]), TOKEN), (offset, reads)
+            assert len(reads[0]) > 30
 
 
 def test_a_part_of_an_output_that_is_decoded_when_it_is_read_shows_no_secret():

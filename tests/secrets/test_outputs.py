@@ -143,7 +143,59 @@ def test_both_ends_of_an_output_without_its_middle_are_covered():
     for start, end in ((0, 100), (0, 10_000), (150, 250), (1_000, ends.size), (ends.size - 10, ends.size)):
         assert len(covered.read(start, end)) == len(ends.read(start, end))
         assert TOKEN.encode()[:12] not in covered.read(start, end)
-    assert covered.read(0, 10_000) == cover(TEXT[:200])[0]
+    lines = TEXT[:200].rfind(b"\n") + 1  # whole ones: the next line is cut, and may end inside a secret
+    assert covered.read(0, 10_000)[:lines] == cover(TEXT[:200])[0][:lines]
+    assert covered.read(lines, 10_000) == mark(TEXT[lines:200], "cut off")
+
+
+CUT_KEY = "".join(f"{number:02}MIIEpAIBAAKCAQEA{number * 7919:08}abcdefghij\n" for number in range(30))
+#: (what comes before, the secret)
+CUT_SECRETS = {
+    "token": ("using ", TOKEN),
+    "databricks token": ("using ", "dapi4f8a1c9e0b7d26354f8a1c9e0b7d2635"),
+    "quoted password": ('password="', "cor4rect-horse-battery"),
+    "private key": ("-----BEGIN RSA PRIVATE KEY-----\n", f"{CUT_KEY}-----END RSA PRIVATE KEY-----"),
+}
+
+
+@pytest.mark.parametrize("kind", CUT_SECRETS)
+def test_a_secret_cut_by_a_gap_or_by_a_cap_was_shown_in_part(kind):
+    """The cut is at every offset in a secret: at the first byte behind a gap, and at the last byte that is there."""
+    secret = "".join(CUT_SECRETS[kind])
+    parts = CUT_KEY.split() if kind == "private key" else CUT_SECRETS[kind][1:]
+    runs = {part[at : at + 6].encode() for part in parts for at in range(len(part) - 5)}
+    before, after = b"ok\n" * 30_000, b"fine\n" * 30_000
+    data = before + secret.encode() + b"\n" + after
+    for offset in range(len(before) - 2, len(before) + len(secret) + 2, 1 if len(secret) < 100 else 23):
+        head, tail = data[:offset], data[offset:]
+        for gap in (0, 5_000, len(before)):
+            blob = BothEnds(MemoryBlob(b"ok\n" * (gap // 3)), tail, len(data) + 1_000)
+            whole = Covered(blob).read(blob.gap[1], blob.size)
+            assert not [run for run in runs if run in whole], (offset, whole[:200])
+            assert (len(whole), whole.count(b"\n")) == (len(tail), tail.count(b"\n"))
+            assert whole.endswith(after[5:])
+            at = blob.gap[1]
+            near = Covered(blob)
+            assert b"".join(near.read(at + part, at + part + 97) for part in range(0, 2_910, 97)) == whole[:2_910]
+        for covered in (Covered(MemoryBlob(head), is_cut=True), Covered(BothEnds(MemoryBlob(head), b"", len(data)))):
+            whole = covered.read(0, len(head))
+            assert not [run for run in runs if run in whole], (offset, whole[-200:])
+            assert (len(whole), whole[:-1_200]) == (len(head), head[:-1_200])
+            assert whole.startswith(before[:-3])
+            assert covered.read(len(head) - 20, len(head)) == whole[-20:]
+
+
+def test_a_line_longer_than_any_secret_is_covered_no_farther_than_one_reaches():
+    data = b"x y " * 30_000
+    whole = Covered(BothEnds(MemoryBlob(data), data, 3 * len(data))).read(2 * len(data), 3 * len(data))
+    assert whole[8_192:] == data[8_192:]
+    assert Covered(MemoryBlob(data), is_cut=True).read(0, len(data))[:-8_192] == data[:-8_192]
+
+
+def test_a_whole_certificate_behind_a_gap_is_no_rest_of_a_key():
+    data = b"t of a line\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+    blob = BothEnds(MemoryBlob(b"start\n"), data, 1_000)
+    assert Covered(blob).read(blob.gap[1], blob.size)[11:] == data[11:]
 
 
 LOG = "".join(f"{number} compiled module_{number}\n" for number in range(4_000))

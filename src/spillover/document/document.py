@@ -313,9 +313,9 @@ def cover_text(settings: ViewSettings, text: str) -> str:
     return cover_bytes(settings, text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
 
-def cover_blob(settings: ViewSettings, blob: Blob) -> Blob:
-    """Return the bytes of an output as a model may read them."""
-    return blob if settings.redact == "off" else CoveredBlob(blob)
+def cover_blob(settings: ViewSettings, blob: Blob, *, is_cut: bool = False) -> Blob:
+    """Return the bytes of an output as a model may read them; `is_cut`: its last bytes are not there."""
+    return blob if settings.redact == "off" else CoveredBlob(blob, is_cut)
 
 
 def may_imitate_notice(settings: ViewSettings, text: str) -> bool:

@@ -143,7 +143,9 @@ def open_output(call: Call, ref: str) -> tuple[Record, Document]:
 
 def _open_document(call: Call, record: Record, blob: Blob) -> Document:
     """Return the document of a record and its bytes; StoreError if they contradict each other."""
-    blob = cover_blob(call.settings, blob)
+    # What was covered on its way in was searched before it was cut.
+    is_cut = (record.produced_bytes or 0) > record.bytes and record.redacted is None
+    blob = cover_blob(call.settings, blob, is_cut=is_cut)
     if not record.index.before or record.index.block < 1:
         raise StoreError(f"The record of {record.ref} is damaged: it has no line index.")
     newlines = getattr(blob, "newlines", None)  # from a bucket, where each read is a request, and is checked

@@ -161,6 +161,8 @@ BESIDE_NAMES = (
 #: The beginning and the end of a private key.
 KEY_BEGINS = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 KEY_ENDS = b"-----END "
+#: What begins any block that ends like a key: a certificate, a public key.
+BLOCK_BEGINS = b"-----BEGIN "
 
 #: The length of the random part of an API key; with more, short keys are missed.
 MIN_RANDOM_CHARS = 8

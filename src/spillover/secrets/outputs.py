@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -23,6 +23,7 @@ from spillover.document.clean import find_unseen, has_invisible
 from spillover.patterns import PatternSet, compile_own
 from spillover.secrets import (
     BESIDE_NAMES,
+    BLOCK_BEGINS,
     FORMATS,
     KEY_BEGINS,
     KEY_ENDS,
@@ -52,6 +53,9 @@ PIECE_BYTES = 1 << 18
 DELAY_BYTES = 1 << 18
 #: Levels of nested escapes that are decoded: `%25u0022`, `&amp;quot;`; more take longer. Backslashes in a row are one.
 MAX_LEVELS = 3
+
+#: What a mark says of a part that is covered because it is cut, and may be the rest of a secret.
+CUT = "cut off"
 
 _FORMATS = (*FORMATS, *BESIDE_NAMES)
 #: (kind, pattern) of each format; the tests prove that these are linear.
@@ -202,10 +206,32 @@ def mark(secret: bytes, kind: str) -> bytes:
     return words[:-1] + b"*" * (len(secret) - len(words)) + words[-1:] if words else b"*" * len(secret)
 
 
-def cover(data: bytes, since: int = 0, upto: int | None = None) -> tuple[bytes, int]:
-    """Return the bytes from `since` to `upto` with marks for secrets, and the number of secrets that begin there."""
+def find_cut(data: bytes, *, at_start: bool, at_end: bool) -> list[Secret]:
+    """Return the incomplete lines at the ends where an output is cut, and the rest of a key: they cannot be judged."""
+    parts: list[Secret] = []
+    if at_start:
+        newline = data.find(b"\n", 0, MAX_SECRET_BYTES)
+        end = newline if newline >= 0 else min(len(data), MAX_SECRET_BYTES)
+        key_end = data.find(KEY_ENDS, 0, MAX_KEY_BYTES)
+        if key_end >= 0 and data.find(BLOCK_BEGINS, 0, key_end) < 0:
+            end = max(end, key_end)
+        parts.append(Secret(0, end, CUT))
+    if at_end:
+        start = max(0, len(data) - MAX_SECRET_BYTES)
+        parts.append(Secret(max(start, data.rfind(b"\n") + 1), len(data), CUT))
+    return parts
+
+
+def cover(
+    data: bytes, since: int = 0, upto: int | None = None, *, unjudged: Sequence[Secret] = ()
+) -> tuple[bytes, int]:
+    """Return the bytes from `since` to `upto` with marks for secrets, and the number of secrets that begin there.
+
+    `unjudged`: parts that are covered whatever is in them.
+    """
     upto = len(data) if upto is None else upto
-    secrets = [secret for secret in find(data) if secret.end > since and secret.start < upto]
+    secrets = _merge([*find(data), *unjudged]) if unjudged else find(data)
+    secrets = [secret for secret in secrets if secret.end > since and secret.start < upto]
     if not secrets:
         return data[since:upto] if (since, upto) != (0, len(data)) else data, 0
     out = bytearray(data)
@@ -218,6 +244,7 @@ class CoveredBlob(Struct, frozen=True, eq=False):
     """A blob with its secrets covered. Every range equals the same part of the whole."""
 
     blob: Blob
+    is_cut: bool = False  # more came than the blob has: its last line may end inside a secret
     windows: list[tuple[int, bytes]] = []  # (start, covered bytes) of the last reads: the next line is mostly in them
 
     @property
@@ -240,9 +267,11 @@ class CoveredBlob(Struct, frozen=True, eq=False):
         low = 0
         high = self.size
         opens, closes = self.gap
+        is_cut = self.is_cut
         if opens < closes and start < opens:
             end = min(end, opens)
             high = opens
+            is_cut = True
         elif opens < closes:
             start = max(start, closes)
             low = closes
@@ -257,8 +286,11 @@ class CoveredBlob(Struct, frozen=True, eq=False):
             since = max(low, start - start % WINDOW_BYTES)
             upto = min(start + 2 * WINDOW_BYTES, high)
         first = max(low, since - MARGIN_BYTES)
-        data = self.blob.read(first, min(upto + MARGIN_BYTES, high))
-        window = cover(data, since - first, min(upto - first, len(data)))[0]
+        last = min(upto + MARGIN_BYTES, high)
+        data = self.blob.read(first, last)
+        # A margin is wider than what cannot be judged, so either all of it is in these bytes, or none is requested.
+        unjudged = find_cut(data, at_start=0 < low == first, at_end=is_cut and last == high)
+        window = cover(data, since - first, min(upto - first, len(data)), unjudged=unjudged)[0]
         if upto - since <= 3 * WINDOW_BYTES:
             self.windows[:] = [(since, window), *self.windows[:1]]
         return window[start - since : end - since]
