@@ -268,8 +268,8 @@ class StoreContract:
         facts = {
             "created": 1_700_000_000.25, "call_id": "call_1 \ud800 é", "command": "make\n-j8",
             "partial": "the disk was full", "produced_bytes": 10**12, "produced_lines": 10**9,
-            "segments": (("stdout", 3), ("stderr", 1)), "shown": ((1, 2), (9, 9)), "kind": "log", "why": ((1, 2, "verdict"),),
-            "scope": "acme/web",
+            "segments": (("stdout", 3), ("stderr", 1)), "shown": ((1, 2), (9, 9)), "kind": "log",
+            "why": ((1, 2, "verdict"),), "scope": "acme/web",
         }  # fmt: skip
         published = put(store, b"a\nb\n", "My Tool/é", **facts)
         assert published == replace(record_of(b"a\nb\n", "My Tool/é", **facts), ref=published.ref)

@@ -48,7 +48,7 @@ _CLOCKS = 6
 def fold(text: str, *, flat: bool = False, erased: str = "\x18") -> tuple[str, int]:
     """Return the text without carriage returns, and how many frames are left out of it.
 
-    Rows become lines. `flat`: a line stays one line, of its last row and of those that tell of trouble. `erased` begins
+    Rows become lines. `flat`: a line stays one line, of its last row and the rows that report trouble. `erased` begins
     a state before which the line was erased.
     """
     pieces: list[str] = []

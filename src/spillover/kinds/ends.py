@@ -128,7 +128,7 @@ class _Sides:
                 self._tail = document.blob.read(self._tail_at, end)
 
     def spans(self, head: int, tail: int) -> list[Span]:
-        """Return what is shown when so many bytes are granted to either end."""
+        """Return the spans of both ends, each of this number of bytes."""
         start, end = self.section.start, self.section.end
         if self._is_whole and head + tail >= self.section.size:
             return [Span(start, end)]

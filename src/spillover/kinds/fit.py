@@ -29,7 +29,7 @@ OUTLINED_KINDS = frozenset(("log", "json", "ndjson", "diff", "prose"))
 #: Reasons, and characters of what is shown, from which the likely next search is read. More of them cost time.
 SEARCH_REASONS = 400
 SEARCH_CHARS = 40_000
-#: The most of the limits that the longest notice, and a shorter one, may take. More: less of the output where limits are small.
+#: The most of the limits that the longest notice, and a shorter one, may take. More: less output in small limits.
 NOTICE_SHARES = (0.5, 0.75)
 #: Where the finished text does not fit after all, this part of the room is left for selecting again, down to a half.
 LESS_ROOM = 0.92

@@ -247,7 +247,7 @@ def is_same_file(first: bytes, second: bytes) -> bool:
 
 
 def common_folder(names: Sequence[bytes]) -> bytes:
-    """Return the longest folder of all these, with its slash; relative names are taken to be in that of complete ones."""
+    """Return the longest folder of all these, with its slash; relative names count as names in it."""
     relative = {name for name in names if not _ROOTED.match(name)}
     rooted = [name for name in names if name not in relative]
     if relative and rooted:

@@ -42,7 +42,7 @@ MIN_LINE_BYTES = 8
 MAX_LINE_BYTES = 8 << 20
 #: Bytes of cut lines in memory together; beyond that a line is shown whole or not at all, too.
 MAX_CUT_BYTES = 32 << 20
-#: At most so many records may be like no other, and one in MIN_PER_UNIQUE; with more of them it means nothing.
+#: Records that may be like no other, at most one in MIN_PER_UNIQUE; if there are more, it means nothing.
 MAX_UNIQUE, MIN_PER_UNIQUE = 16, 12
 
 

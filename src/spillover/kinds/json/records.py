@@ -1,7 +1,7 @@
 """Records alike, shown as rows: what tells each from the others, how lean it can be, and which stand out.
 
 An answer of an API is mostly an array of records of one shape, and most of each record is the same in all of them. What
-a reader goes on with are the fields that differ: an id, a name, a kind, a text. So many lean records come before few in
+a reader goes on with are the fields that differ: an id, a name, a kind, a text. Many lean records come before few in
 full.
 """
 
@@ -26,21 +26,21 @@ Path = tuple[bytes, ...]
 
 #: Fewer records are not many alike.
 MIN_RECORDS = 3
-#: The share of records that must say the same for a value to count as said by all. Larger: lean records are longer.
+#: The share of records that must have a value for it to count as common to all. Larger: lean records are longer.
 SAME_SHARE = 0.8
 #: Longer values are compared by their ends only. Larger: more is copied.
 COMPARED_BYTES = 512
 #: Records are rows if a field is worth this much. Larger: fewer arrays are shown as rows.
 MIN_WORTH = 0.5
-#: Of the fields that differ, so many are shown in a lean record. Larger: longer rows, and fewer.
+#: Fields shown in a lean record, of those that differ. Larger: longer rows, and fewer.
 BEST_FIELDS = 2
-#: What fewer than one in so many records have, or say, is rare. Larger: less stands out.
+#: A key or value is rare if fewer than one in this number of records has it. Larger: less stands out.
 FEW = 8
 #: Records, spread over all of them, that say what is alike. Larger: slower, and surer.
 SAMPLE_RECORDS = 64
 #: A longer record is left out of the sample. Larger: slower.
 SAMPLE_RECORD_BYTES = 1 << 14
-#: Values inside of a record are told apart down to this depth. Larger: slower.
+#: Depth to which values inside a record are compared. Larger: slower.
 MAX_NESTED = 8
 
 #: What a marker takes: the first one, and another one. Larger: what is shown is less than what fits.
@@ -48,7 +48,7 @@ MARKER_BYTES = 48
 NEXT_MARKER_BYTES = 20
 #: Between two records stands a comma, and often a blank.
 COMMA_BYTES = 2
-#: A hidden run of members is worth its marker from so many bytes on. Larger: fewer markers in a lean record.
+#: A hidden run of members is worth its marker from this number of bytes on. Larger: fewer markers in a lean record.
 MIN_RUN_BYTES = 40
 #: How long a text in a lean record may be. Larger: longer rows, and fewer.
 ROW_TEXT_BYTES = 96
@@ -78,7 +78,7 @@ MAX_VALUE_CHARS = 40
 #: Bytes searched for words of failure together. Larger: more is copied in lower case.
 SEARCHED_BYTES = 1 << 20
 
-#: Of more records than this, the first are looked at, and those that stand out. Larger: slower.
+#: Records that are looked at; of more, the first, and the ones that stand out. Larger: slower.
 MAX_ROWS = 256
 
 #: Keys that name a record, or say what is the matter with it.
@@ -159,7 +159,7 @@ class Fields:
                 self._learn(member.start, member.end, depth + 1, bottom, inner)
 
     def weigh(self) -> bool:
-        """Find out what each is worth; return whether the records can be told apart by any."""
+        """Rate each field; return whether any tells the records apart."""
         fields = list(_walk(self.root, ()))
         for path, node in fields:
             node.weigh(path)

@@ -219,7 +219,7 @@ def _shown_size(spans: Sequence[Span], text: Text) -> int:
 
 
 def _select_in(document: Document, text: Text, room: int, select: Select, call: Call) -> list[Span]:
-    """Return what is shown of a string in so many bytes, as spans of the JSON, with what is hidden between them."""
+    """Return a string cut to a number of bytes, as spans of the JSON, with what is hidden between them."""
     meter = Meter()
     meter.feed(text.data, hashing=False)
     size = len(text.data)

@@ -49,7 +49,7 @@ MAX_CUTS = 32
 MIN_FOR_RARE = 8
 #: With more items than this nothing answers a query. Larger: slower.
 MAX_ANSWERABLE = 1 << 16
-#: An item answers a query with so many points, and so many items do. Larger: fewer, or more, answers.
+#: Points from which an item answers a query, and items that do. Larger: fewer, or more, answers.
 MIN_POINTS = 0.3
 MAX_ANSWERS = 6
 
@@ -89,7 +89,7 @@ class Tree(Struct, frozen=True):
     _reasons: dict[int, dict[int, str]] = field(default_factory=dict)
 
     def gaps(self, room: int) -> Gaps:
-        """Return what is hidden when the whole of it gets about so many bytes."""
+        """Return the gaps that leave a number of bytes of the whole."""
         gaps = Gaps(max(MIN_TEXT_BYTES, room // TEXT_SHARE))
         outermost = self.marks.levels[0]
         self._fit(int(outermost[0]), int(outermost[-1]) + 1, room, gaps, 1)
@@ -131,7 +131,7 @@ class Tree(Struct, frozen=True):
         reasons = self._standing_out(edges)
         self.marks.work.spend(5 * OBJECT * min(count, MAX_ROWS))
         rows = table.plan(room - 2, tuple(reasons))
-        lead = next(number for number in range(count + 1) if number not in rows)  # so many from the first one on
+        lead = next(number for number in range(count + 1) if number not in rows)  # items from the first one on
         runs = {}
         for number, in_full in rows.items():
             record = table.record(number)
@@ -190,7 +190,7 @@ class Tree(Struct, frozen=True):
         return share_above([m.size for m in members], [self._least(m, depth) for m in members], room)
 
     def _shorten(self, member: Member, depth: int, room: int, gaps: Gaps) -> int:
-        """Bring a value down to so many bytes; return how many it takes: a long text may leave some to others."""
+        """Bring a value down to a number of bytes; return the bytes it takes: a long text may leave some to others."""
         count = len(gaps.holes)
         if member.size > room:
             self._fit(member.start, member.end, room - (member.start - member.at), gaps, depth + 1)

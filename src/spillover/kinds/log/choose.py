@@ -15,7 +15,7 @@ from spillover.kinds.log.classes import Array
 from spillover.kinds.log.lines import Lines, inside_runs
 from spillover.kinds.pack import count_alike
 
-#: The share of the room for the last lines. More: how it ended is told at length, and causes further up are lost.
+#: The share of the room for the last lines. More: the end is shown at length, and causes further up are lost.
 TAIL = 0.05
 #: The first line of what a command printed is shown if it takes at most this share of the room. More: a long one, too.
 OPENING = 0.03

@@ -237,7 +237,7 @@ def _clock_bytes(lines: Sequence[bytes]) -> int:
 
 
 def _search_lines(engine: PatternSet, patterns: int, view: bytes, clock: int = 0) -> Array:
-    """Return a row for each pattern: the lines it ends in. A line begins behind a clock of so many bytes."""
+    """Return a row for each pattern: the lines it ends in. A line begins behind its clock."""
     data = np.frombuffer(view, dtype=np.uint8)
     starts = np.concatenate(([0], np.flatnonzero(data == 10)[:-1] + 1))
     if clock:
@@ -311,7 +311,7 @@ class Families:
             self._families = dict(largest[:MAX_REMEMBERED])
 
     def ranked(self, least: int = 1) -> list[Family]:
-        """Return the families of at least so many lines: what is sure first, then the largest, then the earliest."""
+        """Return families of at least this number of lines: sure ones first, then the largest, then the earliest."""
         families = (family for family in self._families.values() if family.count >= least)
         return sorted(families, key=lambda family: (family.weak, -family.count, family.first))
 

@@ -30,7 +30,7 @@ WORDS = (
     b"rejected", b"violat", b"orrupt", b"deadlock", b"overflow", b"--- FAIL", b"<failure", b"<error",
 )  # fmt: skip
 PATTERNS = PatternSet([b"".join(b"\\x%02x" % byte for byte in word) for word in WORDS], once=True)
-#: The bytes of a cell. Larger: rare words are told apart less, and fewer places are looked at closely.
+#: The bytes of a cell. Larger: rare words differ less, and fewer places are looked at closely.
 CELL_BYTES = 1 << 14
 #: An output up to this size is looked at closely as a whole; of a larger one, this many bytes. Larger: slower, less is
 #: missed.
@@ -55,7 +55,7 @@ CELLS_AT_ONCE = 1 << 12
 #: Lines are compared by this many bytes at their beginning, hashed into this many places; of a block, at most this many
 #: lines.
 BEGINNING_BYTES, PLACES, MAX_BEGINNINGS = 16, 1 << 16, 1 << 15
-NEWLINE, DIGITS = 0x0A, 0x30  # all bytes from 0x30 to 0x3f are made equal
+NEWLINE, DIGITS = 0x0A, 0x30  # all bytes from 0x30 to 0x3f count as one
 #: A clock in front of a line is at most this wide.
 MAX_STAMP_BYTES = 40
 
