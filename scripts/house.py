@@ -43,7 +43,7 @@ CEILINGS = {
     "noqa, type: ignore": (118, 60),
     "entries at the top of src/spillover": (33, 34),
     "identifiers that are participles or pronouns": (32, 25),
-    "words of the old style in src": (111, 80),
+    "words of the old style in src": (90, 80),
     "Python files in tests": (293, 293),
     "lines in tests": (53_000, 45_000),
 }
