@@ -147,7 +147,7 @@ def test_going_on_keeps_the_options_of_grep(spill, ref):
     assert "Every line matches fox in 5,000 lines" in said.stdout
     said = spill("grep", ref, "^1:", "-m", "3", "-B", "1", "-v")
     step = said.stdout.rsplit("Next: ", 1)[1].rstrip("]\n")
-    assert step == f"spill grep {ref} '^1:' -B 1 -v -m 3 --from 5"
+    assert step == f"spill grep {ref} '^1:' -v -B 1 -m 3 --from 5"
     assert numbers(spill(*step.replace("'", "").split()[1:]).stdout) == [5, 6, 7]
 
 

@@ -33,6 +33,7 @@ SAID = {
     rf"Output clipped: control codes only; all {NUMBER} lines? shown, {NUMBER} bytes in all\.": "lines bytes",
     rf"Output clipped: {NUMBER} overwritten frames? left out\.": "frames",
     rf"Clipped: {NUMBER} of {NUMBER} lines? shown\.": "shown_lines lines",
+    rf"Clipped: {NUMBER} of {NUMBER} bytes shown\.": "shown_bytes bytes",
 }
 #: The next step that a notice names, and the line it starts from.
 NEXT = re.compile(rf'(?:lines="|spill read \S+ |offset=)({NUMBER})')

@@ -12,7 +12,7 @@ from mcp.types import CreateMessageResult, ElicitResult, ListRootsResult, Root, 
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 ROOT = Path(__file__).parents[2]
-_spec = importlib.util.spec_from_file_location("mcp_servers", ROOT / "scripts" / "mcp_servers.py")
+_spec = importlib.util.spec_from_file_location("install", ROOT / "scripts" / "install.py")
 npm = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(npm)
 CHARS = 3_000
@@ -24,7 +24,7 @@ def _installed():
 
 
 def server(name, *arguments):
-    return [*npm.node(), npm.script(f"@modelcontextprotocol/server-{name}"), *map(str, arguments)]
+    return [*npm.node(), npm.server_script(f"@modelcontextprotocol/server-{name}"), *map(str, arguments)]
 
 
 def said(result):

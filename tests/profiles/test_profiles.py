@@ -12,7 +12,7 @@ from support import form, without_path
 def test_what_a_profile_of_your_own_is_made_with_is_public():
     for name in ("Form", "CutFacts", "HiddenPart"):
         assert getattr(profiles, name) is getattr(form, name)
-    assert set(profiles.__all__) == {"NAMES", "named", "Form", "CutFacts", "HiddenPart"}
+    assert set(profiles.__all__) == {"NAMES", "find_profile", "Form", "CutFacts", "HiddenPart"}
     assert all(getattr(profiles, name).__doc__ for name in profiles.__all__ if name != "NAMES")
 
 

@@ -21,6 +21,7 @@ from spillover.settings.limits import Limits
 from spillover.source.blob import MemoryBlob
 from spillover.store import verify
 from spillover.store.directory import DirStore
+from spillover.store.folder import Folder
 from spillover.store.frames import (
     CACHED_FRAMES,
     FRAME_BYTES,
@@ -450,9 +451,25 @@ for n in itertools.count():
     assert [verify(store, ref) for ref in refs] == [None] * 6
 
 
-def test_what_a_killed_process_left_is_never_read_and_replaced_by_the_next(store, root):
+def test_leftovers_of_a_killed_process_are_replaced_only_after_a_while(store, root):
     ref = put(store, LINES).ref
     (root / f"{ref}.txt.zst").write_bytes(b"left behind")
     assert content(store, ref) == LINES, "the plain file takes precedence"
-    assert store.compress().outputs == 1
+    assert store.compress().outputs == 0, "another process may still be writing it"
+    assert store.compress(now=time.time() + 61).outputs == 1
+    assert content(store, ref) == LINES
+
+
+def test_two_processes_that_compressed_one_output_at_once_lost_it(store, monkeypatch):
+    ref = put(store, LINES).ref
+    claim = Folder.claim
+
+    def compress_before(folder, temp, name):
+        """Let another process compress the same output just before this one publishes its file."""
+        monkeypatch.setattr(Folder, "claim", claim)
+        assert store.compress().outputs == 1
+        claim(folder, temp, name)
+
+    monkeypatch.setattr(Folder, "claim", compress_before)
+    assert store.compress().outputs == 0
     assert content(store, ref) == LINES

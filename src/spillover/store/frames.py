@@ -25,6 +25,7 @@ from msgspec import Meta, Struct, json
 from spillover.errors import MissingExtraError, StoreError
 from spillover.source.blob import Blob, measure
 from spillover.store.folder import BYTES, DATA, MARKER, PACKED, PIN, RECORD, FileBlob, Files, Folder
+from spillover.store.retention import STEP_SECONDS
 
 #: Bytes of the output in a frame, which every read decompresses. Twice as many compress 1 % better.
 FRAME_BYTES = 1 << 19
@@ -276,7 +277,7 @@ def compress(
     damaged = 0
     for ref, files in _find_old(folder, now, older_than_seconds, ends_at_seconds):
         try:
-            size = 0 if dry_run else _compress_output(folder, ref, files)
+            size = 0 if dry_run else _compress_output(folder, ref, files, now)
         except FileNotFoundError:
             continue  # removed meanwhile
         except DamagedError:
@@ -301,8 +302,11 @@ def _find_old(folder: Folder, now: float, older_than: float, ends_at: float | No
             yield ref, files
 
 
-def _compress_output(folder: Folder, ref: str, files: Files) -> int | None:
+def _compress_output(folder: Folder, ref: str, files: Files, now: float) -> int | None:
     """Replace a plain file by a compressed one and return its size; None if the plain one stays."""
+    leftover = files.get(PACKED)  # of a process that was killed, or that is still working on it
+    if leftover and (now - leftover.st_ctime <= STEP_SECONDS or not folder.take(ref + PACKED, leftover)):
+        return None
     try:
         sha256 = folder.read_record(ref).sha256
     except StoreError as error:
@@ -325,11 +329,15 @@ def _compress_output(folder: Folder, ref: str, files: Files) -> int | None:
             os.fsync(fd)  # the plain file has been safe for days; unlike a tool call, this can wait for the disk
             os.utime(fd, ns=(files[DATA].st_atime_ns, files[DATA].st_mtime_ns))  # its age stays
             facts = os.fstat(fd)
-            folder.move(temp, ref + PACKED)  # may replace the file of a killed process
+            folder.claim(
+                temp, ref + PACKED
+            )  # never that of a process that does the same: it may have taken the plain file
             os.fsync(folder.fd)
             replaced = folder.take(ref + DATA, files[DATA])
             if not replaced:  # the output was stored again meanwhile
                 folder.take(ref + PACKED, facts)
+    except FileExistsError:
+        return None  # another process has compressed it meanwhile
     finally:
         folder.drop_temp(temp)
     folder.remove_orphans(ref)
