@@ -40,7 +40,7 @@ PLACEHOLDER_HASH = "7f3a9c2e41d05b86" * 4
 MEMORY_BYTES = 1 << 20
 #: Bytes of a token in logs: the estimate for an output that cannot be read at all.
 BYTES_PER_TOKEN = 3
-#: Characters of what made a clip; of what is longer, no clip can be made again.
+#: Characters of the recipe of a clip in a record. With a longer one, `spill ui` cannot make the clip again.
 RECIPE_CHARS = 4_096
 
 

@@ -224,20 +224,20 @@ def since_line(ref: str, ref_before: str, compared: Compared) -> str:
 
 
 def marker(gap: Gap, wording: Wording = WORDING, tier: int = 0, contents: Hidden | None = None) -> str:
-    """Return the words that stand where something is contents."""
-    one_line_only = gap.first == gap.last
+    """Return the line that stands where something is hidden, or the words inside a line."""
+    is_one_line = gap.first == gap.last
     first, last, start, end = f"{gap.first:,}", f"{gap.last:,}", f"{gap.start:,}", f"{gap.end:,}"
-    place = f"line {first}" if one_line_only else f"lines {first}-{last}"
+    place = f"line {first}" if is_one_line else f"lines {first}-{last}"
     values = {"first": first, "last": last, "start": start, "end": end, "where": place}
     if contents is None:
-        name = "bytes" if not gap.whole_lines else "line" if one_line_only else "lines"
+        name = "bytes" if not gap.whole_lines else "line" if is_one_line else "lines"
         if tier == LAST_TIER:
             name = {"lines": "tiny", "line": "tiny_line", "bytes": "tiny_bytes"}[name]
         words: str = getattr(wording, f"gap_{name}")
         return words.format(count="0", times="0 more times", note="", s="s", **values)
     if contents.inside is not None:
         values["where"] = _place_inside(contents.inside)
-    elif not gap.whole_lines and (one_line_only or not contents.inline):  # a part of a line is named by its bytes
+    elif not gap.whole_lines and (is_one_line or not contents.inline):  # a part of a line is named by its bytes
         # The first marker in full says that these are bytes. Where others say how much, the first byte will do.
         numbers = start if contents.kind in COUNTED else f"{start}-{end}"
         values["where"] = numbers if tier == LAST_TIER and contents.inline else f"bytes {start}-{end}"

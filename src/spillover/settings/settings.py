@@ -430,7 +430,7 @@ class Call(Struct, frozen=True):
 
     @property
     def worth(self) -> float:
-        """The expected worth per token below which nothing more is shown; 0 fills the limits, as other systems do."""
+        """How likely a line must be to be needed; 0 fills the limits, as other systems do."""
         return self.settings.worth if self.settings.form is None else 0.0
 
     @property

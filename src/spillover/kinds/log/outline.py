@@ -19,7 +19,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from spillover.document.clean import flatten, is_plain
-from spillover.document.document import Document
 from spillover.kinds.log.classes import CLASSES, DISMISSED, EVIDENCE, Array
 from spillover.kinds.log.lines import FAMILY_BYTES, templates
 from spillover.kinds.selection import Contents, Part
@@ -102,11 +101,6 @@ class Survey(Struct, frozen=True):
         shown = sections if len(sections) <= FEW_SECTIONS else large or sections
         parts = [Part(flatten(each.head), each.first, each.last, each.failures) for each in shown]
         return Contents("Sections", parts, group.titled + any(not each.head for each in sections))
-
-
-def outline(document: Document) -> Contents | None:
-    """List the sections of a log; None if nothing divides it."""
-    return survey(document.blob).sections
 
 
 def survey(blob: Blob) -> Survey:
