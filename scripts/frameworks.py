@@ -29,7 +29,7 @@ LANGCHAIN = ("tests/frameworks/test_langchain.py",)
 AGENTS = ("tests/frameworks/test_openai_agents.py", "tests/frameworks/test_openai_agents_mcp.py")
 PYDANTIC = ("tests/frameworks/test_pydantic_ai.py",)
 MCP = tuple(f"tests/mcp/test_{name}.py" for name in ("proxy", "server", "passing", "ends"))
-#: what is installed → the tests that run with it; the oldest are those of `frameworks.parts` and pyproject.toml
+#: what is installed → the tests that run with it; the oldest are those of `OLDEST_VERSIONS` and pyproject.toml
 CHECKS = {
     "langchain": LANGCHAIN,
     "langchain==1.2.*": LANGCHAIN,

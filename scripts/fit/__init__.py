@@ -1,4 +1,4 @@
-"""The recipe of `src/spillover/select/log/weights.json`: `make fit CORPUS=FOLDER`, or `python -m scripts.fit FOLDER`.
+"""The recipe of `src/spillover/kinds/log/weights.json`: `make fit CORPUS=FOLDER`, or `python -m scripts.fit FOLDER`.
 
 Who lives here, in the order in which a fit uses them:
 
